@@ -1,0 +1,1 @@
+"""GitHub's side: events in, reviews out."""

@@ -1,0 +1,1 @@
+"""The learning side: text in, text and numbers out."""
