@@ -113,9 +113,7 @@ class Hunk:
     def header(self) -> str:
         """The ``@@`` line in git's long form, with both counts."""
         tail = f" {self.section}" if self.section else ""
-        return (
-            f"@@ -{self.old_start},{self.old_count} +{self.new_start},{self.new_count} @@{tail}"
-        )
+        return f"@@ -{self.old_start},{self.old_count} +{self.new_start},{self.new_count} @@{tail}"
 
     def text(self) -> str:
         """The hunk as unified diff text, header included, each line closed by a line feed."""

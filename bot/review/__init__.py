@@ -1,0 +1,1 @@
+"""The road from a change to a review: targets, candidates, scores, gate, ranking, rendering."""
