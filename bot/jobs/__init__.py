@@ -1,0 +1,1 @@
+"""Durable jobs: a recorded delivery becomes exactly one review of a head commit."""
