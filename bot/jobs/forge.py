@@ -348,5 +348,5 @@ class PendingReviewExists(Refused):
     """Our account has a pending review on this pull request already."""
 
 
-class Superseded(Exception):  # noqa: N818 - a signal, not a failure
+class Superseded(Exception):
     """The job is no longer wanted: a newer head, a closed pull request, an operator's cancel."""

@@ -1,0 +1,248 @@
+"""The operator's settings: environment (``MARGINALIA_...``), then TOML, then defaults.
+
+Two TOML files are read where they exist: the operator's own (``MARGINALIA_CONFIG``, else
+``marginalia.toml`` in the current folder) and ``app.toml`` in the data folder, which set-up writes
+with the App's number, key and secret. The environment wins over both, the operator's file over
+the other. A reviewed repository never reaches these values; it may only narrow what they allow.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sqlite3
+import sys
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+APP_FILE = "app.toml"
+
+
+class SettingsError(Exception):
+    """A setting is wrong; the message says which, where and what to do."""
+
+
+class Settings(BaseSettings):
+    """Every setting of the service. Times are seconds unless the name says otherwise."""
+
+    model_config = SettingsConfigDict(env_prefix="MARGINALIA_", extra="forbid", frozen=True)
+
+    # where things are kept
+    data_dir: Path = Path("marginalia-data")
+    database_url: str = ""
+    """Empty: SQLite in ``data_dir``. For several machines ``postgresql://user:pw@host/db``."""
+    retention_days: int = Field(default=180, ge=1)
+    """How long deliveries, jobs and candidates stay in the ledger."""
+    body_retention_days: int = Field(default=14, ge=1)
+    """How long the bodies of deliveries stay; they hold titles and comments."""
+
+    # the web side
+    host: str = "127.0.0.1"
+    port: int = Field(default=3000, ge=0, le=65535)
+    web_processes: int = Field(default=1, ge=1)
+    web_threads: int = Field(default=16, ge=1)
+    webhook_secret: SecretStr | None = None
+    previous_webhook_secret: SecretStr | None = None
+    """Accepted beside ``webhook_secret`` while a secret is being changed."""
+    allow_unsigned: bool = False
+    max_body_bytes: int = Field(default=25 * 1024 * 1024, ge=1024)
+    """GitHub's own limit of a delivery is 25 MB."""
+    metrics: bool = True
+
+    # GitHub
+    github_api_url: str = "https://api.github.com"
+    github_url: str = "https://github.com"
+    app_id: int | None = None
+    private_key: SecretStr | None = None
+    private_key_file: Path | None = None
+    token: SecretStr | None = None
+    """A personal or fine-grained token, in place of an App."""
+    repositories: tuple[str, ...] = ("*",)
+    """The only repositories served, as ``owner/name`` patterns."""
+
+    # reviewing: what a repository's own configuration may narrow but not widen
+    sure: float = Field(default=0.5, ge=0, le=1)
+    max_comments: int = Field(default=10, ge=0)
+    use_model: bool = True
+    analyzers: tuple[str, ...] | None = None
+    review_drafts: bool = False
+    review_bots: bool = False
+    incremental: bool = True
+    check_run: bool = False
+    resolve_threads: bool = False
+    """Resolving threads needs ``contents: write``: only where the operator granted it."""
+    shadow: bool = False
+    """Record everything, post nothing."""
+
+    # jobs
+    jobs_per_machine: int = Field(default=2, ge=1)
+    jobs_per_repository: int = Field(default=2, ge=1)
+    deliveries_per_machine: int = Field(default=8, ge=1)
+    poll_interval: float = Field(default=0.2, gt=0)
+    heartbeat: float = Field(default=5, gt=0)
+    lease: float = Field(default=20, gt=0)
+    """A worker that has not been heard of for so long is taken for dead."""
+    sweep_interval: float = Field(default=10, gt=0)
+    max_tries: int = Field(default=5, ge=1)
+    """After so many crashes or failures a job is parked."""
+    retry_delay: float = Field(default=5, ge=0)
+    retry_delay_max: float = Field(default=600, ge=0)
+    give_up_after: float = Field(default=86_400, gt=0)
+    """How long a job waits for a forge that is away before it is parked."""
+    drain: float = Field(default=60, ge=0)
+    """How long a stopping worker lets its jobs finish."""
+    job_version: str = "1"
+    """The version under which jobs are queued. It changes only when the steps of a queued job do:
+    otherwise a new release would leave the old one's jobs waiting for ever."""
+
+    # what is said
+    log_level: str = "INFO"
+    log_json: bool = True
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        level = value.upper()
+        if level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+            raise ValueError("must be one of DEBUG, INFO, WARNING, ERROR")
+        return level
+
+    @field_validator("github_api_url", "github_url")
+    @classmethod
+    def _no_trailing_slash(cls, value: str) -> str:
+        if not value.startswith(("https://", "http://")):
+            raise ValueError("must start with https:// (or http:// on the same machine)")
+        return value.rstrip("/")
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, value: str) -> str:
+        if value.startswith("postgres://"):
+            value = "postgresql://" + value.removeprefix("postgres://")
+        if value.startswith("postgresql://"):
+            value = "postgresql+psycopg://" + value.removeprefix("postgresql://")
+        if value and not value.startswith(("sqlite:///", "postgresql+psycopg://")):
+            raise ValueError("must start with sqlite:/// or postgresql://")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.lease < 2 * self.heartbeat:
+            raise ValueError(
+                f"lease ({self.lease}) must be at least twice heartbeat ({self.heartbeat}), "
+                "or one late beat makes a living worker a dead one"
+            )
+        return self
+
+    @property
+    def database(self) -> str:
+        """The database's SQLAlchemy URL."""
+        return self.database_url or f"sqlite:///{(self.data_dir / 'marginalia.db').absolute()}"
+
+    @property
+    def secrets(self) -> tuple[bytes, ...]:
+        """The webhook secrets that count, newest first; empty where unsigned is allowed."""
+        both = (self.webhook_secret, self.previous_webhook_secret)
+        return tuple(s.get_secret_value().encode() for s in both if s and s.get_secret_value())
+
+    def serves(self, repository: str) -> bool:
+        """Whether the operator allows reviews of ``owner/name`` (case does not count)."""
+        name = repository.lower()
+        return any(fnmatchcase(name, pattern.lower()) for pattern in self.repositories)
+
+    def check_web(self) -> None:
+        """Refuse to serve a webhook that anyone could call.
+
+        Raises ``SettingsError`` where there is no secret and unsigned deliveries were not allowed,
+        or were allowed on an address that other machines reach.
+        """
+        if self.secrets:
+            return
+        if not self.allow_unsigned:
+            raise SettingsError(
+                "no webhook secret: set MARGINALIA_WEBHOOK_SECRET to the secret of the hook "
+                "(or give --allow-unsigned to try it on this machine alone)"
+            )
+        if not is_loopback(self.host):
+            raise SettingsError(
+                f"--allow-unsigned serves this machine alone, but host is {self.host}: "
+                "use 127.0.0.1 or set MARGINALIA_WEBHOOK_SECRET"
+            )
+
+    def check_database(self) -> None:
+        """Refuse a SQLite that the job library cannot use (``SettingsError``)."""
+        if self.database.startswith("sqlite") and sys.version_info >= (3, 12):
+            version = sqlite3.sqlite_version_info
+            if version < (3, 42):
+                raise SettingsError(
+                    f"SQLite {sqlite3.sqlite_version} is too old for Python "
+                    f"{sys.version_info.major}.{sys.version_info.minor}: it takes 3.42 or newer. "
+                    "Use Python 3.11 or set MARGINALIA_DATABASE_URL to a PostgreSQL"
+                )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, environment, the operator's TOML, set-up's TOML: the first that says wins."""
+        operator = TomlConfigSettingsSource(settings_cls, config_file())
+        data_dir = (
+            init_settings().get("data_dir")
+            or env_settings().get("data_dir")
+            or operator().get("data_dir")
+            or cls.model_fields["data_dir"].default
+        )
+        made = TomlConfigSettingsSource(settings_cls, Path(str(data_dir)) / APP_FILE)
+        return init_settings, env_settings, operator, made
+
+
+def config_file() -> Path:
+    """The operator's TOML file: it need not exist unless ``MARGINALIA_CONFIG`` names it."""
+    named = os.environ.get("MARGINALIA_CONFIG")
+    if named and not Path(named).is_file():
+        raise SettingsError(f"MARGINALIA_CONFIG: there is no file {named}")
+    return Path(named) if named else Path("marginalia.toml")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or name reaches this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def load(**overrides: object) -> Settings:
+    """Read the settings; ``overrides`` (command line options; ``None`` means not given) win.
+
+    Raises ``SettingsError`` with one line a wrong setting.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        lines = []
+        for item in error.errors(include_url=False, include_input=False):
+            name = ".".join(str(part) for part in item["loc"])
+            where = f"MARGINALIA_{name.upper()}" if name else "settings"
+            lines.append(f"{where}: {item['msg'].removeprefix('Value error, ')}")
+        raise SettingsError("; ".join(lines)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"settings file is not TOML: {error}") from None
