@@ -1,0 +1,102 @@
+"""Which language a text is in: by its path, its first line, or by what it looks like."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import PurePosixPath
+
+from models.syntax.grammar import errors, parse
+from models.syntax.table import LANGUAGES
+
+_SHEBANG = re.compile(r"^#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z+_-]+)[0-9.]*")
+
+# Words that few other languages have, by language; each match is a vote.
+_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(pattern, re.MULTILINE))
+    for name, pattern in (
+        (
+            "python",
+            r"^\s*(?:async )?def \w+\(.*|^\s*(?:elif|except|from [\w.]+ import|with .+:$)"
+            r"|\bself\.|\bNone\b|\bTrue\b|\bFalse\b|\b(?:not|is not) in\b|^\s*if .*:$"
+            r"|^\s*class \w+(?:\(.*\))?:|\"\"\"|^\s*import \w+(?:\.\w+)*$",
+        ),
+        (
+            "javascript",
+            r"\b(?:const|let) [\w{\[]|=>|\bfunction\b|===|!==|\brequire\(|\bmodule\.exports\b"
+            r"|\bundefined\b|^\s*export |^\s*import .* from ['\"]|\bthis\.\w+ = |`\$\{",
+        ),
+        (
+            "java",
+            r"\b(?:public|private|protected) (?:static |final |abstract |synchronized )*[\w<>\[\]]+"
+            r"|^\s*import [\w.]+;|@Override\b|\bnew \w+(?:<.*>)?\(|\bthrows \w+|\bfinal [A-Z]\w*"
+            r"|^\s*package [\w.]+;|\b(?:String|List|Map)<?\w*>? \w+|^\s*[\w<>\[\].]+ \w+ = .*;$"
+            r"|\bSystem\.out\b",
+        ),
+        (
+            "go",
+            r"^\s*func (?:\(\w+ \*?\w+\) )?\w+\(|:=|\bnil\b|\berr != nil\b|^\s*package \w+$"
+            r"|\bfmt\.|\bstruct \{|\bdefer ",
+        ),
+        ("rust", r"\bfn \w+|\blet mut\b|\bimpl\b|\bpub (?:fn|struct|enum)\b|&mut |::<|#\["),
+        (
+            "csharp",
+            r"^\s*using [\w.]+;|\bnamespace [\w.]+|\{ get; |\bpublic override\b|\[assembly: "
+            r"|\bvar \w+ = new|^\s*\[\w+\(?.*\]\s*$",
+        ),
+        ("cpp", r"^\s*#include|\bstd::|->\w+|\bconst \w+&|\bnullptr\b|::\w+\("),
+        ("ruby", r"^\s*end$|\bdo \|\w+\||^\s*require ['\"]|\battr_\w+|\.nil\?|^\s*def \w+[^:(]*$"),
+        ("php", r"<\?php|\$\w+->|\$this\b|^\s*\$\w+ = |\bfunction \w*\(.*\$"),
+        ("kotlin", r"\bfun \w+|\bval \w+|\boverride fun\b|\?\.let\b"),
+        ("bash", r"^#!.*sh$|\bfi$|^\s*then$|\bdone$|\$\{\w+|\becho "),
+    )
+)
+
+
+@cache
+def _by_extension() -> dict[str, str]:
+    return {extension: row.name for row in LANGUAGES for extension in row.extensions}
+
+
+def language_of(path: str, first_line: str = "") -> str:
+    """The language of a file by its name, else by the ``#!`` of its first line; "" if unknown."""
+    name = PurePosixPath(path.replace("\\", "/")).name
+    extension = PurePosixPath(name).suffix
+    found = _by_extension().get(extension.lower())
+    # .C and .H by old custom are C++
+    if extension in {".C", ".H"}:
+        return "cpp"
+    if found:
+        return found
+    for row in LANGUAGES:
+        if name in row.filenames:
+            return row.name
+    match = _SHEBANG.match(first_line)
+    if match:
+        for row in LANGUAGES:
+            if match[1] in row.interpreters:
+                return row.name
+    return ""
+
+
+def guess_language(text: str, hint: str = "") -> str:
+    """The language that ``text`` looks like, or ``hint`` where nothing speaks against it.
+
+    For text without a path. Telltale words vote first; among the languages that come close to
+    the most votes, the one whose grammar reads the text with the fewest errors is taken. Returns
+    ``hint`` (or "") where no language has a vote.
+    """
+    sample = text[:20_000]
+    votes = {name: len(pattern.findall(sample)) for name, pattern in _SIGNS}
+    if hint:
+        votes[hint] = votes.get(hint, 0) + 2
+    top = max(votes.values())
+    if top == 0:
+        return hint
+    close = [name for name, count in votes.items() if count * 2 >= top]
+    if len(close) == 1:
+        return close[0]
+    source = sample.encode("utf-8", "replace")
+    return min(
+        close, key=lambda name: (errors(parse(source, name)) - votes[name], name != hint, name)
+    )
