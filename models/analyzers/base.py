@@ -1,0 +1,318 @@
+"""The frame around every analyzer: files in, findings and one-line notes out.
+
+An analyzer sees a fresh temporary folder that holds nothing but the files it asked for. Failures
+are local: one that is absent, crashes, runs too long or answers nonsense costs a note, and the
+others' findings stay.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Protocol
+
+from models.analyzers.introduced import introduced
+from models.analyzers.process import (
+    AnalyzerFailure,
+    Output,
+    batches,
+    execute,
+    find_tool,
+    seconds_left,
+    tool_version,
+)
+from models.review_types import Finding
+
+__all__ = [
+    "AnalysisReport",
+    "Analyzer",
+    "AnalyzerFailure",
+    "CommandAnalyzer",
+    "Work",
+    "analyze",
+    "introduced",
+    "run_analyzers",
+]
+
+DEFAULT_TIME_LIMIT_S = 20.0
+MAX_FILE_BYTES = 1_000_000
+PARALLEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One analyzer's job.
+
+    ``folder`` holds ``files`` (relative POSIX paths) and nothing else; ``scratch`` is an empty
+    folder for the tool's own configuration; ``deadline`` is a time of ``time.monotonic``.
+    ``enable`` names rules that are off by default but wanted; ``extra_rules`` is the operator's
+    own rule folder.
+    """
+
+    folder: Path
+    scratch: Path
+    files: tuple[str, ...]
+    deadline: float
+    enable: frozenset[str] = frozenset()
+    extra_rules: Path | None = None
+
+    def execute(self, argv: Sequence[str | Path], ok: Sequence[int] = (0, 1)) -> Output:
+        """Run a command in ``folder`` in the time that is left (see ``process.execute``)."""
+        return execute(
+            argv,
+            cwd=self.folder,
+            scratch=self.scratch,
+            seconds=seconds_left(self.deadline),
+            ok=ok,
+        )
+
+    def batches(self) -> Iterable[list[str]]:
+        """``files`` as safe command-line arguments, in lots that fit one command."""
+        return batches(self.files)
+
+    def text(self, path: str) -> str | None:
+        """The text of one file with its line endings, or ``None`` where it isn't UTF-8."""
+        try:
+            return (self.folder / path).read_bytes().decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+
+    def relative(self, path: str) -> str:
+        """The key in ``files`` for a path as a tool printed it (absolute or with ``./``)."""
+        pure = PurePosixPath(path)
+        for root in (self.folder, self.folder.resolve()):
+            if pure.is_relative_to(root):
+                return str(pure.relative_to(root))
+        return str(pure)
+
+
+class Analyzer(Protocol):
+    """A maker of findings. Implementations hold no state, so threads may share one."""
+
+    @property
+    def name(self) -> str:
+        """The id in ``Finding.analyzer`` and in settings."""
+
+    @property
+    def how_to_get(self) -> str:
+        """What a person does to install it, as one command or sentence."""
+
+    def version(self) -> str | None:
+        """The version of the tool, or ``None`` where it is absent."""
+
+    def available(self) -> str | None:
+        """``None`` where it can run, else the reason why not, in one line."""
+
+    def wants(self, path: str, content: bytes) -> bool:
+        """Whether it reads this file."""
+
+    def run(self, work: Work) -> list[Finding]:
+        """Analyze ``work.files``; raises ``AnalyzerFailure`` where there is no usable answer."""
+
+    def worsened(self, head: Finding, base: Finding) -> bool | None:
+        """For a measure of a whole definition: whether ``head`` is worse than ``base``.
+
+        ``None`` where the two are not about the same definition, and for every rule that is not
+        such a measure (see ``introduced``).
+        """
+
+    def measures_definition(self, rule: str) -> bool:
+        """Whether the rule's finding lies on a definition but is caused by its body."""
+
+
+@dataclass(frozen=True)
+class CommandAnalyzer:
+    """What analyzers that are a command have in common; ``tool`` is its name or absolute path."""
+
+    tool: str
+    name: ClassVar[str]
+    globs: ClassVar[tuple[str, ...]]
+    how_to_get: ClassVar[str]
+
+    @property
+    def executable(self) -> Path:
+        """Where the tool is; raises ``AnalyzerFailure`` where it is not installed."""
+        path = find_tool(self.tool)
+        if path is None:
+            raise AnalyzerFailure(f"{self.tool} is not installed; to get it: {self.how_to_get}")
+        return path
+
+    def version(self) -> str | None:
+        """The version that the tool prints, or ``None`` where it is absent."""
+        path = find_tool(self.tool)
+        return tool_version(path) if path else None
+
+    def available(self) -> str | None:
+        """``None`` where the tool is installed, else what is missing."""
+        try:
+            _ = self.executable
+        except AnalyzerFailure as failure:
+            return str(failure)
+        return None
+
+    def wants(self, path: str, content: bytes) -> bool:
+        """Whether a glob fits the file's name (or, for a glob with a slash, its path)."""
+        return matches(path, self.globs)
+
+    def measures_definition(self, rule: str) -> bool:
+        """No rule is a measure of a whole definition unless an analyzer says so."""
+        return False
+
+    def worsened(self, head: Finding, base: Finding) -> bool | None:
+        """No rule is a measure of a whole definition unless an analyzer says so."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisReport:
+    """All findings (by path, line, analyzer, rule), notes on what could not run, and times.
+
+    Equal findings on one line stay apart: their number tells whether a change added one.
+    ``seconds_by_analyzer`` has an entry for each analyzer that was started.
+    """
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    seconds_by_analyzer: Mapping[str, float] = field(default_factory=dict)
+
+
+def matches(path: str, globs: Iterable[str]) -> bool:
+    """Whether any glob fits: without a slash the file's name, with one the whole path."""
+    name = PurePosixPath(path).name
+    return any(fnmatch.fnmatchcase(path if "/" in glob else name, glob) for glob in globs)
+
+
+def unreadable(path: str, content: bytes) -> str | None:
+    """Why no analyzer is shown this file, or ``None`` where all is well."""
+    pure = PurePosixPath(path)
+    shown = ascii(path)
+    if not path or pure.is_absolute() or ".." in pure.parts or "\0" in path or "\\" in path:
+        return f"{shown}: not analyzed: the path is not a plain relative path"
+    if str(pure) != path or not path.isprintable():
+        return f"{shown}: not analyzed: the path is not in plain form or has unprintable characters"
+    if len(content) > MAX_FILE_BYTES:
+        size = len(content) / 1e6
+        return f"{shown}: not analyzed: {size:.1f} MB, the limit is {MAX_FILE_BYTES / 1e6:.0f} MB"
+    return None
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """Write each file below the (new, empty) folder; the paths written, and notes on the others."""
+    written: list[str] = []
+    notes: list[str] = []
+    for path, content in files.items():
+        target = folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # "x": two spellings of one path on a case-folding disk must not overwrite each other.
+            with target.open("xb") as stream:
+                stream.write(content)
+        except (OSError, ValueError) as error:
+            notes.append(f"{path!a}: not analyzed: can't be written: {error}")
+        else:
+            written.append(path)
+    return written, notes
+
+
+def _run_one(
+    analyzer: Analyzer,
+    files: Mapping[str, bytes],
+    time_limit_s: float,
+    enable: frozenset[str],
+    extra_rules: Path | None,
+) -> tuple[list[Finding], list[str], float]:
+    """One analyzer over its own files in its own folder: findings, notes, seconds."""
+    began = time.monotonic()
+    reason = analyzer.available()
+    if reason is not None:
+        return [], [f"{analyzer.name}: not run: {reason}"], 0.0
+    notes: list[str] = []
+    findings: list[Finding] = []
+    with tempfile.TemporaryDirectory(prefix="marginalia-") as top:
+        folder, scratch = Path(top, "tree"), Path(top, "scratch")
+        folder.mkdir()
+        scratch.mkdir()
+        written, notes = _write(folder, files)
+        work = Work(folder, scratch, tuple(written), began + time_limit_s, enable, extra_rules)
+        known = set(written)
+        try:
+            if written:
+                findings = [found for found in analyzer.run(work) if found.path in known]
+        except AnalyzerFailure as failure:
+            findings = [found for found in failure.findings if found.path in known]
+            notes.append(f"{analyzer.name}: broke off: {failure}")
+        except (ValueError, TypeError, LookupError, AttributeError, OSError) as error:
+            # An answer of another shape than the adapter knows ends here (json errors are
+            # ValueErrors): the tool's version changed or it broke off in the middle.
+            kind = type(error).__name__
+            notes.append(f"{analyzer.name}: broke off: unreadable output ({kind}: {error})")
+    return findings, notes, time.monotonic() - began
+
+
+def analyze(
+    analyzers: Sequence[Analyzer],
+    files: Mapping[str, bytes],
+    *,
+    time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    extra_rules: Path | None = None,
+    enable: Collection[str] = (),
+) -> AnalysisReport:
+    """``run_analyzers`` with the analyzers themselves instead of their names."""
+    notes: list[str] = []
+    readable: dict[str, bytes] = {}
+    for path, content in files.items():
+        note = unreadable(path, content)
+        if note is None:
+            readable[path] = content
+        elif any(analyzer.wants(path, b"") for analyzer in analyzers):
+            notes.append(note)
+    jobs: list[tuple[Analyzer, dict[str, bytes]]] = []
+    for analyzer in analyzers:
+        wanted = {path: text for path, text in readable.items() if analyzer.wants(path, text)}
+        if wanted:
+            jobs.append((analyzer, wanted))
+    findings: list[Finding] = []
+    seconds: dict[str, float] = {}
+    with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="analyzer") as pool:
+        futures = [
+            pool.submit(_run_one, analyzer, wanted, time_limit_s, frozenset(enable), extra_rules)
+            for analyzer, wanted in jobs
+        ]
+        for (analyzer, _), future in zip(jobs, futures, strict=True):
+            found, said, took = future.result()
+            findings.extend(found)
+            notes.extend(said)
+            seconds[analyzer.name] = took
+    findings.sort(key=lambda one: (one.path, one.line, one.end_line, one.analyzer, one.rule))
+    return AnalysisReport(tuple(findings), tuple(dict.fromkeys(notes)), seconds)
+
+
+def run_analyzers(
+    files: Mapping[str, bytes],
+    *,
+    names: Collection[str] | None = None,
+    time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    extra_rules: Path | None = None,
+    enable: Collection[str] = (),
+) -> AnalysisReport:
+    """Analyze ``files`` (relative POSIX path -> content) by every analyzer that reads them.
+
+    ``names`` keeps only these analyzers; ``time_limit_s`` is for each of them; ``extra_rules`` is
+    a folder of the operator's own ast-grep rules; ``enable`` turns on rules that are off by
+    default (as ``analyzer:rule``). Files with unsafe paths or over ``MAX_FILE_BYTES`` are left
+    out with a note. Raises ``ValueError`` for a name that no analyzer has.
+    """
+    from models.analyzers import ANALYZERS
+
+    unknown = sorted(set(names or ()) - set(ANALYZERS))
+    if unknown:
+        raise ValueError(
+            f"no analyzer named {', '.join(unknown)}; there are {', '.join(ANALYZERS)}"
+        )
+    chosen = [one for name, one in ANALYZERS.items() if names is None or name in names]
+    return analyze(chosen, files, time_limit_s=time_limit_s, extra_rules=extra_rules, enable=enable)

@@ -1,0 +1,80 @@
+"""The ruff adapter: selection, words, fixes."""
+
+import json
+import subprocess
+
+from models.analyzers import ruff_rules
+from models.analyzers.base import run_analyzers
+from models.analyzers.process import find_tool
+from models.review_types import Replacement, Severity
+
+
+def findings(text: str, path: str = "a.py", enable=()):
+    report = run_analyzers({path: text.encode()}, names=["ruff"], enable=enable)
+    assert report.notes == ()
+    return report.findings
+
+
+def test_a_safe_fix_becomes_whole_lines():
+    (finding,) = findings("def f(é):\n    return é == None and é\n")
+    assert finding.rule == "E711"
+    assert finding.message == "Compare with `None` by `is` or `is not`."
+    assert finding.fix == ()  # ruff calls it unsafe: a class may define ==
+    (finding,) = findings("ü = [1]\nif not 'é' in ü:\n    ü = 2\n")
+    assert finding.rule == "E713"
+    assert finding.fix == (Replacement(2, 2, ("if 'é' not in ü:",)),)
+
+
+def test_an_unused_import_is_removed_line_and_all():
+    (finding,) = findings("import os\nimport sys\n\nprint(sys)\n")
+    assert finding.message == "`os` is imported but not used; remove the import."
+    assert finding.fix == (Replacement(1, 1, ()),)
+
+
+def test_words_of_its_own_where_we_have_none():
+    assert "RUF017" not in ruff_rules.MESSAGES
+    (finding,) = findings("def f(x):\n    return sum(x, [])\n")
+    assert finding.message == "Avoid quadratic list summation."
+    assert finding.severity is Severity.INFO
+
+
+def test_noisy_rules_run_only_when_asked_for():
+    assert findings("print(1)\n") == ()
+    (finding,) = findings("print(1)\n", enable=["ruff:T201"])
+    assert finding.rule == "T201"
+
+
+def test_tests_are_let_off_what_tests_do():
+    text = "import requests\n\n\ndef test_f():\n    assert requests.get('x')\n"
+    assert [one.rule for one in findings(text, "a.py")] == ["S113"]
+    assert findings(text, "tests/test_a.py") == ()
+
+
+def test_only_the_first_syntax_error_is_reported():
+    (finding,) = findings("x = = 1\ny = = 2\ndef (:\n")
+    assert (finding.rule, finding.line, finding.severity) == ("syntax", 1, Severity.ERROR)
+    assert finding.message == "Syntax error: expected an expression."
+
+
+def test_the_syntax_of_a_newer_python_is_no_error():
+    assert findings("match [1]:\n    case [x]:\n        y = x\ntype A = int\n") == ()
+
+
+def test_every_selected_rule_exists_and_is_stable():
+    known = json.loads(
+        subprocess.run(
+            [find_tool("ruff"), "rule", "--all", "--output-format=json"],
+            capture_output=True,
+            check=True,
+        ).stdout
+    )
+    stable = {rule["code"] for rule in known if not rule["preview"]}
+    chosen = [*ruff_rules.DEFECTS, *ruff_rules.SECURITY, *ruff_rules.SIMPLIFICATIONS]
+    for code in [*chosen, *ruff_rules.OFF_BY_DEFAULT, *ruff_rules.MESSAGES]:
+        assert any(one.startswith(code) for one in stable), code
+
+
+def test_every_message_is_a_sentence():
+    for code, message in ruff_rules.MESSAGES.items():
+        assert message.endswith("."), code
+        assert len(message) <= 140, code
