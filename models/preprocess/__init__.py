@@ -1,0 +1,1 @@
+"""What happens to code before a model reads it: abstraction, subword units, data flow."""
