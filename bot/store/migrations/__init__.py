@@ -1,0 +1,1 @@
+"""The ledger's migrations, run by ``Database.migrate``."""
