@@ -1,0 +1,1 @@
+"""Generators of candidates: one module a family."""

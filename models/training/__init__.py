@@ -1,0 +1,1 @@
+"""Training: data, objectives, tokenizer, trainer."""

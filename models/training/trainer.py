@@ -1,0 +1,343 @@
+"""The trainer of the shipped model: resumable, seeded, with its own validation.
+
+State (model, optimizer, step, seconds spent) is written every ten minutes and at the end, and read
+again by the next run in the same folder. What ships is only the model with its tokenizer and card.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+from models.generators.line_edits import EditCodec
+from models.training.batches import Batch, Encoded, cut_batches, encode, pad, stream
+from models.training.examples import Example
+from models.training.mixture import Edits, PullRequests, mixture, records
+from models.training.tokenizer import train_tokenizer
+
+SAVE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainOptions:
+    """How to train; two runs with equal options and steps on one machine give equal weights.
+
+    ``minutes`` bounds the time spent in steps, over all resumed runs together; the learning rate
+    falls to zero over the last 30 % of it. ``tokens`` is the number of padded source tokens a
+    batch.
+    """
+
+    data: Path
+    folder: Path
+    start_from: Path | None = None
+    minutes: float = 120.0
+    seed: int = 1
+    vocabulary: int = 8192
+    width: int = 256
+    heads: int = 4
+    feed_forward: int = 1024
+    encoder_layers: int = 4
+    decoder_layers: int = 3
+    rate: float = 1.5e-3
+    tokens: int = 8192
+    threads: int | None = None
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands; written with the state and into the model card."""
+
+    step: int = 0
+    seconds: float = 0.0
+    examples: int = 0
+    tokens: int = 0
+    best: float = math.inf
+
+
+def tokenizer_texts(data: Path, per_file: int = 6000) -> list[str]:
+    """A sample of code and prose lines to learn the vocabulary from."""
+    texts: list[str] = []
+    for path in sorted((data / "edits").glob("*.jsonl.gz")):
+        if path.name.startswith("gumtree"):
+            continue
+        for index, row in enumerate(records(path)):
+            if index >= per_file:
+                break
+            texts += row["after"].split("\n")
+            texts.append(row["message"].split("\n", 1)[0])
+    for index, row in enumerate(records(data / "trans_review" / "train.jsonl.gz")):
+        if index >= per_file:
+            break
+        texts += [row["code"], row["comment"]]
+    for row in records(data / "pr_reviews" / "python.jsonl.gz"):
+        texts.append(row["comment"])
+    return texts
+
+
+def bf16_is_fast() -> bool:
+    """Whether this CPU multiplies bfloat16 in hardware (AMX or AVX512-BF16), as it says itself."""
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "amx_bf16" in flags or "avx512_bf16" in flags
+
+
+def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]:
+    """The tokenizer and a fresh (or, by ``start_from``, an already trained) model."""
+    if options.start_from is not None:
+        tokenizer = Tokenizer.from_file(str(options.start_from / "tokenizer.json"))
+        model = T5ForConditionalGeneration.from_pretrained(options.start_from, dtype=torch.float32)
+        return tokenizer, model
+    tokenizer = train_tokenizer(tokenizer_texts(options.data), options.vocabulary)
+    torch.manual_seed(options.seed)
+    config = T5Config(
+        vocab_size=tokenizer.get_vocab_size(),
+        d_model=options.width,
+        d_kv=options.width // options.heads,
+        num_heads=options.heads,
+        d_ff=options.feed_forward,
+        num_layers=options.encoder_layers,
+        num_decoder_layers=options.decoder_layers,
+        feed_forward_proj="relu",
+        dropout_rate=0.0,
+        tie_word_embeddings=True,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+    )
+    return tokenizer, T5ForConditionalGeneration(config)
+
+
+def rate_at(progress: float, peak: float) -> float:
+    """The learning rate at a fraction of the run: 2 % warm-up, level, the last 30 % to zero."""
+    return peak * max(0.0, min(1.0, progress / 0.02 + 0.02, (1.0 - progress) / 0.3))
+
+
+class Validation:
+    """A fixed set from repositories that no training example comes from."""
+
+    def __init__(self, codec: EditCodec, data: Path, size: int, limit: int | None) -> None:
+        rng = random.Random(7)  # noqa: S311 - a fixed sample, no secret
+        edits = Edits(data, "validation", limit)
+        people = PullRequests(data, "validation")
+        makers: Mapping[str, Callable[[random.Random], Example | None]] = {
+            "revised": edits.revision,
+            "unrevised": edits.unrevised,
+            "spoiled": edits.spoiled,
+            "suggested": people.suggestion,
+            "remarked": people.comment,
+        }
+        self.codec = codec
+        self.sets: dict[str, list[Encoded]] = {}
+        for name, maker in makers.items():
+            rows: list[Encoded] = []
+            while len(rows) < (size if name not in ("suggested", "remarked") else size // 4):
+                example = maker(rng)
+                row = None if example is None else encode(codec, example, rng)
+                if row is not None:
+                    rows.append(row)
+            self.sets[name] = rows
+
+    def measure(self, model: T5ForConditionalGeneration) -> dict[str, float]:
+        """Loss by set, greedy exact match by set, and how well ``<none>`` tells right from spoiled.
+
+        Greedy exact match needs no generation: an answer whose every token is the likeliest one
+        given the right prefix is exactly what greedy decoding writes.
+        """
+        result: dict[str, float] = {}
+        nothing: dict[str, list[float]] = {}
+        model.eval()
+        for name, rows in self.sets.items():
+            total = hits = 0.0
+            count = 0
+            nothing[name] = []
+            for group in cut_batches(rows, 8192):
+                batch = pad(group, self.codec.pad)
+                with torch.inference_mode():
+                    logits = model(
+                        input_ids=batch.source, attention_mask=batch.mask, labels=batch.labels
+                    ).logits.float()
+                real = batch.labels.ne(-100)
+                losses = torch.nn.functional.cross_entropy(
+                    logits.transpose(1, 2), batch.labels, reduction="none", ignore_index=-100
+                )
+                total += float(losses.sum())
+                count += int(real.sum())
+                right = logits.argmax(-1).eq(batch.labels) | ~real
+                hits += float(right.all(1).sum())
+                nothing[name] += torch.softmax(logits[:, 0], -1)[:, self.codec.none].tolist()
+            result[f"loss_{name}"] = total / count
+            result[f"exact_{name}"] = hits / len(rows)
+        result["auc_spoiled"] = auc(nothing["unrevised"], nothing["spoiled"])
+        result["auc_revised"] = auc(nothing["unrevised"], nothing["revised"])
+        model.train()
+        result["loss"] = sum(
+            result[f"loss_{name}"] for name in ("revised", "unrevised", "spoiled", "suggested")
+        )
+        return result
+
+
+def auc(higher: Sequence[float], lower: Sequence[float]) -> float:
+    """The probability that a value of ``higher`` exceeds one of ``lower`` (ties count half)."""
+    joined = torch.tensor([*higher, *lower], dtype=torch.float64)
+    _, inverse, counts = torch.unique(joined, return_inverse=True, return_counts=True)
+    ranks = (torch.cumsum(counts, 0) - (counts - 1) / 2)[inverse]
+    n, m = len(higher), len(lower)
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def save_model(
+    folder: Path, tokenizer: Tokenizer, model: T5ForConditionalGeneration, card: Mapping[str, Any]
+) -> None:
+    """Write a folder that transformers loads and the generator knows by its task card."""
+    folder.mkdir(parents=True, exist_ok=True)
+    half = T5ForConditionalGeneration(model.config)
+    half.load_state_dict(model.state_dict())
+    half.to(torch.bfloat16).save_pretrained(folder)
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    wrapped.save_pretrained(folder)
+    (folder / "marginalia.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+
+
+def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[str, float]:
+    """Train (or go on training) in ``options.folder``; the best model is in its ``best`` folder.
+
+    Returns:
+        The last validation's numbers.
+
+    Raises:
+        FileNotFoundError: the data folder lacks a data set.
+        ValueError: the folder holds the state of a run with other options.
+    """
+    if options.threads is not None:
+        torch.set_num_threads(options.threads)
+    state_file = options.folder / "state.pt"
+    described = {k: str(v) for k, v in asdict(options).items() if k not in ("minutes", "threads")}
+    progress = Progress()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    saved: dict[str, Any] | None = None
+    if state_file.exists():
+        saved = torch.load(state_file, weights_only=True)
+        if saved["options"] != described:
+            raise ValueError(
+                f"{options.folder} holds a run with other options; "
+                "name another folder to start anew"
+            )
+        progress = Progress(**saved["progress"])
+    token_file = options.folder / "tokenizer.json"
+    if saved is not None:
+        tokenizer = Tokenizer.from_file(str(token_file))
+        model = T5ForConditionalGeneration(T5Config(**saved["config"]))
+        model.load_state_dict(saved["model"])
+    else:
+        tokenizer, model = build(options)
+        tokenizer.save(str(token_file))
+    codec = EditCodec(tokenizer)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
+    )
+    if saved is not None:
+        optimizer.load_state_dict(saved["optimizer"])
+        del saved
+    validation = Validation(codec, options.data, 240, options.limit)
+    sources = mixture(options.data, limit=options.limit)
+    # a resumed run draws new examples: its stream's seed counts the steps already made
+    batches = stream(codec, sources, options.seed + progress.step, tokens=options.tokens)
+    fast = bf16_is_fast()
+    report(
+        f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f}M parameters, vocabulary "
+        f"{tokenizer.get_vocab_size()}, {'bfloat16' if fast else 'float32'} products, "
+        f"from step {progress.step}"
+    )
+    numbers: dict[str, float] = {}
+    budget = options.minutes * 60
+    last_save = time.monotonic()
+    last_line = time.monotonic()
+    losses: list[float] = []
+
+    def checkpoint() -> None:
+        nonlocal numbers
+        numbers = validation.measure(model)
+        report(
+            f"step {progress.step} after {progress.seconds / 60:.0f} min, {progress.examples} "
+            "examples: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items())
+        )
+        if numbers["loss"] < progress.best:
+            progress.best = numbers["loss"]
+            card = {
+                "format": "line-edits-1",
+                "tasks": ["crb", "cra", "rcg"],
+                "options": described,
+                "progress": asdict(progress),
+                "validation": numbers,
+            }
+            card["options"] = {k: v for k, v in described.items() if k not in ("data", "folder")}
+            fresh = options.folder / "best.new"
+            save_model(fresh, tokenizer, model, card)
+            if (options.folder / "best").exists():
+                shutil.rmtree(options.folder / "best")
+            fresh.rename(options.folder / "best")
+        temporary = state_file.with_suffix(".new")
+        torch.save(
+            {
+                "options": described,
+                "progress": asdict(progress),
+                "config": model.config.to_dict(),
+                "model": model.state_dict(),
+                "optimizer": optimizer.state_dict(),
+            },
+            temporary,
+        )
+        temporary.replace(state_file)
+
+    model.train()
+    while progress.seconds < budget:
+        started = time.monotonic()
+        batch = next(batches)
+        rate = rate_at(progress.seconds / budget, options.rate)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        losses.append(_step(model, optimizer, batch, fast))
+        progress.step += 1
+        progress.examples += len(batch.source)
+        progress.tokens += int(batch.mask.sum()) + int(batch.labels.ne(-100).sum())
+        progress.seconds += time.monotonic() - started
+        if time.monotonic() - last_line > 60:
+            report(
+                f"step {progress.step}, {progress.seconds / 60:.1f} min, {progress.examples} "
+                f"examples, {progress.tokens / progress.seconds:.0f} tokens/s, loss "
+                f"{sum(losses) / len(losses):.3f}, rate {rate:.2e}"
+            )
+            losses.clear()
+            last_line = time.monotonic()
+        if time.monotonic() - last_save > SAVE_SECONDS:
+            checkpoint()
+            last_save = time.monotonic()
+    checkpoint()
+    return numbers
+
+
+def _step(
+    model: T5ForConditionalGeneration, optimizer: torch.optim.Optimizer, batch: Batch, fast: bool
+) -> float:
+    with torch.autocast("cpu", torch.bfloat16, enabled=fast):
+        loss = model(input_ids=batch.source, attention_mask=batch.mask, labels=batch.labels).loss
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return float(loss.detach())
