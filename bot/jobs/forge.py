@@ -105,8 +105,9 @@ class Plan:
 
     ``skip`` is a reason for a person where nothing is to be reviewed ("draft", "paused", "label
     no-review"), else empty. ``incremental`` allows leaving out hunks reviewed before.
-    ``check_run`` asks for a check run beside the review. The fingerprints in ``options`` are
-    filled by the job from the ledger.
+    ``check_run`` asks for a check run beside the review, ``resolve_threads`` of ``False`` leaves
+    threads alone whose code is gone. The fingerprints in ``options`` are filled by the job from
+    the ledger.
     """
 
     options: ReviewOptions = field(default_factory=ReviewOptions)
@@ -114,6 +115,7 @@ class Plan:
     incremental: bool = True
     check_run: bool = False
     notes: tuple[str, ...] = ()
+    resolve_threads: bool = True
 
 
 @dataclass(frozen=True, slots=True)

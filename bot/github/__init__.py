@@ -1,0 +1,1 @@
+"""GitHub's side: requests without I/O, one thin client, reading, publishing, commands."""

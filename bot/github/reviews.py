@@ -1,0 +1,314 @@
+"""Reviews on GitHub: found, created pending, submitted, deleted, or posted without a review.
+
+The order of writes and what follows a lost answer is the job's (``bot.jobs``); here is one step
+each. What GitHub refuses is told apart: an entry it cannot place, a pending review that is in the
+way, a head that is no longer the pull request's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.github import requests as rq
+from bot.github.client import Api
+from bot.github.compose import move_to_body
+from bot.github.errors import Answered, Gone
+from bot.github.markers import comment_fingerprint, has_marker, is_ours, probe_marker, with_marker
+from bot.jobs.forge import (
+    DraftComment,
+    DraftReview,
+    NotFound,
+    PendingReviewExists,
+    PostedComment,
+    PostedReview,
+    PullRef,
+    ReviewState,
+    Superseded,
+)
+
+MOST_PROBES = 16
+"""Trial reviews at most for finding the entries that GitHub refuses; each is two writes."""
+
+_ONE_PENDING = "one pending review per pull request"
+_THREADS = """query Threads($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    reviewThreads(first: 100, after: $after) {
+      pageInfo { hasNextPage endCursor }
+      nodes { id isResolved isOutdated path line diffSide
+        comments(first: 1) { nodes { databaseId body diffHunk author { login } } } } } } } }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A review thread and the comment that began it. ``hunk`` ends at the commented line."""
+
+    id: str
+    resolved: bool
+    outdated: bool
+    path: str
+    side: str
+    comment_id: int
+    body: str
+    hunk: str
+    author: str
+
+
+class Reviews:
+    """The reviews of one account, ``login``, on one pull request."""
+
+    def __init__(self, api: Api, ref: PullRef, login: str) -> None:
+        self._api = api
+        self._ref = ref
+        self._login = login
+
+    def find(self, marker: str) -> tuple[PostedReview, ...]:
+        """Our reviews whose text ends in ``marker``, and what was posted instead of a review."""
+        repo, number = self._ref.repository, self._ref.number
+        found = [
+            _posted(row)
+            for row in self._api.items(rq.reviews(repo, number))
+            if self._mine(row) and has_marker(row.get("body"), marker)
+        ]
+        if not found:
+            found = [
+                PostedReview(
+                    int(row["id"]),
+                    ReviewState.SUBMITTED,
+                    str(row.get("body") or ""),
+                    str(row.get("html_url") or ""),
+                    single=True,
+                )
+                for row in self._api.items(rq.issue_comments(repo, number))
+                if self._mine(row) and has_marker(row.get("body"), marker)
+            ]
+        return tuple(found)
+
+    def create_pending(self, head: str, draft: DraftReview) -> PostedReview:
+        """Create the review that only we see; entries that GitHub refuses go into its text.
+
+        Raises ``PendingReviewExists``, ``Superseded`` where ``head`` is no longer the pull
+        request's, ``Answered`` where even the bare text is refused.
+        """
+        try:
+            return self._create(head, draft.body, draft.comments)
+        except Answered as error:
+            if error.status != 422:
+                raise
+            refusal = error
+        if refusal.says(_ONE_PENDING):
+            if not self._drop_probes():
+                raise PendingReviewExists(
+                    f"{self._ref.repository}#{self._ref.number}: "
+                    f"{self._login} has a pending review already"
+                ) from refusal
+            return self.create_pending(head, draft)
+        self._check_head(head)
+        if not draft.comments:
+            raise refusal
+        guilty = self._guilty(head, draft)
+        kept = [comment for comment in draft.comments if comment not in guilty]
+        body = move_to_body(draft, guilty)
+        try:
+            made = self._create(head, body, kept)
+        except Answered as error:
+            if error.status != 422 or not kept:
+                raise
+            # the probes passed and the whole does not: the text alone is better than nothing
+            guilty = list(draft.comments)
+            made = self._create(head, move_to_body(draft, guilty), ())
+        moved = tuple(comment.fingerprint for comment in guilty)
+        return PostedReview(made.id, made.state, made.body, made.url, moved=moved)
+
+    def submit(self, review_id: int) -> PostedReview:
+        """Make a pending review visible; one that already is, is answered as it is."""
+        repo, number = self._ref.repository, self._ref.number
+        try:
+            return _posted(self._api.data(rq.submit_review(repo, number, review_id)))
+        except Gone as error:
+            raise NotFound(f"{repo}#{number}: the review {review_id} is gone") from error
+        except Answered as error:
+            if error.status != 422:
+                raise
+            now = _posted(self._api.data(rq.review(repo, number, review_id)))
+            if now.state is ReviewState.PENDING:
+                raise
+            return now
+
+    def delete(self, review_id: int) -> None:
+        """Delete a pending review; a review that is gone or submitted is left as it is."""
+        repo, number = self._ref.repository, self._ref.number
+        try:
+            self._api.send(rq.delete_review(repo, number, review_id))
+        except Answered as error:
+            if error.status not in (404, 410, 422):
+                raise
+
+    def post_single(self, head: str, draft: DraftReview) -> PostedReview:
+        """Post the remarks one by one and the text in the conversation, last.
+
+        A person's own pending review makes GitHub refuse a second one, and often single review
+        comments too: those go into the text. Run again, it posts only what is not there yet.
+        """
+        repo, number = self._ref.repository, self._ref.number
+        there = self.find(draft.marker)
+        if there:
+            return there[0]
+        known = {
+            comment_fingerprint(row.get("body"))
+            for row in self._api.items(rq.pull_comments(repo, number))
+            if self._mine(row)
+        }
+        moved: list[DraftComment] = []
+        for comment in draft.comments:
+            if comment.fingerprint in known:
+                continue
+            try:
+                self._api.send(rq.create_pull_comment(repo, number, head, comment))
+            except Answered as error:
+                if error.status != 422:
+                    raise
+                moved.append(comment)
+        body = move_to_body(draft, moved)
+        made = self._api.data(rq.create_issue_comment(repo, number, body))
+        return PostedReview(
+            int(made["id"]),
+            ReviewState.SUBMITTED,
+            str(made.get("body") or body),
+            str(made.get("html_url") or ""),
+            single=True,
+            moved=tuple(comment.fingerprint for comment in moved),
+        )
+
+    def comments(self, review_id: int) -> tuple[PostedComment, ...]:
+        """The comments of a submitted review with their fingerprints and threads.
+
+        For a number that is no review (remarks posted one by one), all our comments on the pull
+        request.
+        """
+        repo, number = self._ref.repository, self._ref.number
+        try:
+            rows = list(self._api.items(rq.review_comments(repo, number, review_id)))
+        except Gone:
+            rows = [r for r in self._api.items(rq.pull_comments(repo, number)) if self._mine(r)]
+        if not rows:
+            return ()
+        threads = {thread.comment_id: thread.id for thread in self.threads()}
+        return tuple(
+            PostedComment(
+                int(row["id"]),
+                comment_fingerprint(row.get("body")),
+                str(row.get("path") or ""),
+                row.get("line") or row.get("original_line"),
+                str(row.get("html_url") or ""),
+                threads.get(int(row["id"]), ""),
+            )
+            for row in rows
+        )
+
+    def threads(self) -> tuple[Thread, ...]:
+        """The pull request's threads that we began. Empty where GraphQL refuses."""
+        owner, _, name = self._ref.repository.partition("/")
+        variables = {"owner": owner, "name": name, "number": self._ref.number, "after": None}
+        found: list[Thread] = []
+        while True:
+            try:
+                data = self._api.graphql(_THREADS, variables)
+            except Answered:
+                return tuple(found)
+            page = data["repository"]["pullRequest"]["reviewThreads"]
+            found += [thread for node in page["nodes"] if (thread := _thread(node)) is not None]
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+            variables = {**variables, "after": page["pageInfo"]["endCursor"]}
+        mine = self._login.removesuffix("[bot]").lower()
+        return tuple(t for t in found if t.author.removesuffix("[bot]").lower() == mine)
+
+    def _create(self, head: str, body: str, comments: Sequence[DraftComment]) -> PostedReview:
+        repo, number = self._ref.repository, self._ref.number
+        return _posted(self._api.data(rq.create_review(repo, number, head, body, comments)))
+
+    def _guilty(self, head: str, draft: DraftReview) -> list[DraftComment]:
+        """The comments that GitHub refuses, found by halving: its answer does not name them."""
+        body = with_marker("Checking where remarks can stand.", probe_marker(draft.marker))
+        left = MOST_PROBES
+
+        def refused(comments: Sequence[DraftComment]) -> bool:
+            nonlocal left
+            left -= 1
+            try:
+                made = self._create(head, body, comments)
+            except Answered as error:
+                if error.status != 422:
+                    raise
+                if error.says(_ONE_PENDING) and self._drop_probes():
+                    return refused(comments)
+                return True
+            self.delete(made.id)
+            return False
+
+        def search(suspects: Sequence[DraftComment]) -> list[DraftComment]:
+            """The guilty of ``suspects``, of whom at least one is."""
+            if len(suspects) == 1 or left <= 0:
+                return list(suspects)
+            middle = len(suspects) // 2
+            first, second = suspects[:middle], suspects[middle:]
+            if not refused(first):
+                return search(second)
+            found = search(first)
+            if left <= 0 or refused(second):
+                found += search(second)
+            return found
+
+        return search(draft.comments)
+
+    def _drop_probes(self) -> bool:
+        """Delete a trial review that a crash left; whether there was one."""
+        repo, number = self._ref.repository, self._ref.number
+        dropped = False
+        for row in self._api.items(rq.reviews(repo, number)):
+            pending = row.get("state") == "PENDING" and self._mine(row)
+            if pending and has_marker(row.get("body"), "<!-- marginalia:probe "):
+                self.delete(int(row["id"]))
+                dropped = True
+        return dropped
+
+    def _check_head(self, head: str) -> None:
+        now = self._api.data(rq.pull(self._ref.repository, self._ref.number))["head"]["sha"]
+        if now != head:
+            raise Superseded(f"the head moved from {head[:12]} to {str(now)[:12]}")
+
+    def _mine(self, row: dict[str, Any]) -> bool:
+        user = row.get("user") or {}
+        return str(user.get("login", "")).lower() == self._login.lower()
+
+
+def _posted(row: dict[str, Any]) -> PostedReview:
+    pending = row.get("state") == "PENDING"
+    return PostedReview(
+        int(row["id"]),
+        ReviewState.PENDING if pending else ReviewState.SUBMITTED,
+        str(row.get("body") or ""),
+        str(row.get("html_url") or ""),
+    )
+
+
+def _thread(node: dict[str, Any]) -> Thread | None:
+    comments = node["comments"]["nodes"]
+    if not comments:
+        return None
+    first = comments[0]
+    if not is_ours(first.get("body")):
+        return None
+    return Thread(
+        str(node["id"]),
+        bool(node["isResolved"]),
+        bool(node["isOutdated"]),
+        str(node.get("path") or ""),
+        str(node.get("diffSide") or "RIGHT"),
+        int(first["databaseId"] or 0),
+        str(first.get("body") or ""),
+        str(first.get("diffHunk") or ""),
+        str((first.get("author") or {}).get("login") or ""),
+    )
