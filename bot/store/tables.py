@@ -69,7 +69,12 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map: ClassVar = {dict[str, Any]: JSON, list[Any]: JSON, int: Big, str: CleanText}
+    type_annotation_map: ClassVar = {
+        dict[str, Any]: JSON,
+        list[Any]: JSON,
+        int: Big,
+        str: CleanText,
+    }
 
 
 class Delivery(Base):

@@ -1,0 +1,109 @@
+"""``create_app``: the Flask application and its blueprints, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flask import Blueprint, Flask, Response, current_app, jsonify
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from bot.handlers import router
+from bot.jobs.queue import JobQueue
+from bot.metrics_export import Metrics, exposition
+from bot.settings import Settings
+from bot.store.ledger import Ledger
+from bot.store.recorder import Recorder
+from bot.webhook import EXTENSION, Receiver, webhook
+
+health = Blueprint("health", __name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WebState:
+    """What the views share; found at ``app.extensions["marginalia"]``."""
+
+    settings: Settings
+    ledger: Ledger
+    queue: JobQueue
+    metrics: Metrics
+    receiver: Receiver
+
+
+def create_app(
+    settings: Settings,
+    ledger: Ledger | None = None,
+    queue: JobQueue | None = None,
+    blueprints: Iterable[Blueprint] = (),
+) -> Flask:
+    """The web application; ``blueprints`` are further pages (set-up, dashboard).
+
+    The database must have been migrated. Raises ``SettingsError`` where anyone could call the
+    webhook.
+    """
+    settings.check_web()
+    ledger = ledger or Ledger(settings.database)
+    queue = queue or JobQueue(settings.database, settings.job_version)
+    metrics = Metrics()
+    recorder = Recorder(ledger.database, queue.deliver)
+    app = Flask("marginalia")
+    app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
+    app.extensions[EXTENSION] = WebState(
+        settings, ledger, queue, metrics, Receiver(settings, recorder, router(), metrics)
+    )
+    app.register_blueprint(webhook)
+    app.register_blueprint(health)
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint)
+    app.register_error_handler(RequestEntityTooLarge, _too_large)
+    app.register_error_handler(HTTPException, _plain_error)
+    return app
+
+
+def web_state() -> WebState:
+    """The state of the running application, for views."""
+    state: WebState = current_app.extensions[EXTENSION]
+    return state
+
+
+@health.get("/healthz")
+def healthz() -> tuple[Response, int]:
+    """This process answers."""
+    return jsonify(status="ok"), 200
+
+
+@health.get("/readyz")
+def readyz() -> tuple[Response, int]:
+    """Deliveries can be recorded: the ledger is there, in this version's shape."""
+    state = web_state()
+    try:
+        current = state.ledger.database.is_current()
+        workers = len(state.ledger.workers.alive(state.settings.lease))
+    except SQLAlchemyError:
+        return jsonify(status="unavailable", reason="the ledger is away"), 503
+    if not current:
+        return jsonify(status="unavailable", reason="the ledger needs a migration"), 503
+    return jsonify(status="ok", workers=workers), 200
+
+
+@health.get("/metrics")
+def metrics() -> tuple[Response, int]:
+    """Prometheus metrics, unless the operator turned them off."""
+    state = web_state()
+    if not state.settings.metrics:
+        return jsonify(status="off"), 404
+    text = exposition(state.metrics, state.ledger.database, state.settings.lease)
+    return Response(text, mimetype="text/plain; version=0.0.4; charset=utf-8"), 200
+
+
+def _too_large(_error: RequestEntityTooLarge) -> tuple[Response, int]:
+    state = web_state()
+    state.metrics.refused(413)
+    limit = state.settings.max_body_bytes
+    return jsonify(status="refused", reason=f"body: more than {limit} bytes"), 413
+
+
+def _plain_error(error: HTTPException) -> tuple[Response, int]:
+    code = error.code or 500
+    return jsonify(status="error", reason=error.name), code
