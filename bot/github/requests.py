@@ -20,6 +20,8 @@ PER_PAGE = 100
 MOST_ANNOTATIONS = 50
 """GitHub takes at most 50 annotations a request (422 beyond)."""
 CHECK_NAME = "marginalia"
+REVIEW_COMMENT = "review_comment"
+"""``Comment.source`` of a comment in a thread; the others are "issue_comment" and "review"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ def create_issue_comment(repo: str, number: int, body: str) -> Request:
 
 def react(repo: str, source: str, comment_id: int, content: str) -> Request:
     """A reaction to an issue comment or a review comment; a second equal one changes nothing."""
-    kind = "pulls" if source == "pull_request_review_comment" else "issues"
+    kind = "pulls" if source == REVIEW_COMMENT else "issues"
     return Request(
         "POST",
         f"{repository(repo)}/{kind}/comments/{comment_id}/reactions",

@@ -1,0 +1,188 @@
+"""Deliveries that never arrived, read back from GitHub.
+
+GitHub does not deliver again by itself, whatever was answered. An App can read its hook's list of
+the last days; what the ledger does not know is taken in through the same door as the rest: the
+body is signed with our own secret and given to the webhook. Where nothing can reach this machine
+from outside, pull requests and comments are polled and told as deliveries too.
+"""
+
+from __future__ import annotations
+
+import calendar
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.github import requests as rq
+from bot.github.client import Api
+from bot.github.errors import Answered
+
+MOST_MISSED = 5_000
+"""Deliveries looked at in one pass."""
+_EVENT = "X-GitHub-Event"
+_GUID = "X-GitHub-Delivery"
+
+Known = Callable[[Sequence[str]], Set[str]]
+"""Which of these GUIDs the ledger has."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDelivery:
+    """A delivery as the webhook would get it: headers and body, not yet signed."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def guid(self) -> str:
+        """The delivery's GUID."""
+        return self.headers.get(_GUID, "")
+
+    def signed(self, secret: bytes) -> dict[str, str]:
+        """The headers with the signature that the webhook asks for."""
+        digest = hmac.new(secret, self.body, hashlib.sha256).hexdigest()
+        return {**self.headers, "X-Hub-Signature-256": f"sha256={digest}"}
+
+
+def missed(api: Api, known: Known, since: float) -> Iterator[StoredDelivery]:
+    """What GitHub delivered since a moment (seconds since the epoch) and ``known`` lacks.
+
+    ``api`` is the App's own (``AppIdentity.app_api``). Oldest first, each GUID once; a delivery
+    that GitHub no longer keeps is passed over.
+    """
+    lost: dict[str, int] = {}
+    for page in _pages(api, since):
+        guids = {str(row["guid"]): int(row["id"]) for row in page}
+        unknown = guids.keys() - known(sorted(guids))
+        lost.update({guid: number for guid, number in guids.items() if guid in unknown})
+    for number in reversed(lost.values()):
+        try:
+            data = api.data(rq.get(f"/app/hook/deliveries/{number}"))
+        except Answered:
+            continue
+        found = _stored(data)
+        if found is not None:
+            yield found
+
+
+def _pages(api: Api, since: float) -> Iterator[list[dict[str, Any]]]:
+    seen = 0
+    for page in api.pages(rq.listing("/app/hook/deliveries")):
+        recent = [row for row in page if _moment(str(row.get("delivered_at"))) >= since]
+        seen += len(page)
+        if recent:
+            yield recent
+        if len(recent) < len(page) or seen >= MOST_MISSED:
+            return
+
+
+def _stored(data: Any) -> StoredDelivery | None:
+    request = data.get("request") if isinstance(data, dict) else None
+    if not isinstance(request, dict) or not isinstance(request.get("payload"), dict):
+        return None
+    headers = {
+        str(name): str(value)
+        for name, value in (request.get("headers") or {}).items()
+        if not str(name).lower().startswith(("x-hub-signature", "content-"))
+    }
+    names = {name.lower() for name in headers}
+    headers |= {} if _EVENT.lower() in names else {_EVENT: str(data["event"])}
+    headers |= {} if _GUID.lower() in names else {_GUID: str(data["guid"])}
+    return _delivery(headers, request["payload"])
+
+
+def _delivery(headers: Mapping[str, str], payload: Mapping[str, Any]) -> StoredDelivery:
+    body = json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+    return StoredDelivery({**headers, "Content-Type": "application/json"}, body)
+
+
+@dataclass(frozen=True, slots=True)
+class PollState:
+    """What one repository's last poll saw: heads of open pull requests, and the newest moment.
+
+    ``since`` is in GitHub's own form (2026-01-31T12:00:00Z), as the next request wants it.
+    """
+
+    since: str = ""
+    heads: Mapping[int, str] = field(default_factory=dict)
+
+
+def poll(api: Api, repository: str, state: PollState) -> tuple[list[StoredDelivery], PollState]:
+    """What happened in a repository since ``state``, as deliveries, and the next state.
+
+    New heads and closings of pull requests, and comments that may hold commands. Each has a GUID
+    made of what it is about, so that a poll repeated after a crash tells the ledger nothing new.
+    The first poll (an empty state) tells of every open pull request and of no comment.
+    """
+    path = rq.repository(repository)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    rows = list(api.items(rq.listing(f"{path}/pulls", state="open", sort="updated")))
+    heads = {int(row["number"]): str(row["head"]["sha"]) for row in rows}
+    if not rows and not state.heads:
+        return [], PollState(now, {})
+    info = rows[0]["base"]["repo"] if rows else api.data(rq.get(path))
+    repo = {"id": info["id"], "full_name": info["full_name"], "name": info["name"],
+            "owner": {"login": info["owner"]["login"]}}  # fmt: skip
+    found = [
+        _told(
+            "pull_request",
+            f"{repo['id']}-{row['number']}-{row['head']['sha']}-{int(bool(row.get('draft')))}",
+            {
+                "action": "synchronize" if int(row["number"]) in state.heads else "opened",
+                "number": row["number"],
+                "pull_request": row,
+                "repository": repo,
+                "sender": row.get("user"),
+            },
+        )
+        for row in rows
+        if state.heads.get(int(row["number"])) != row["head"]["sha"]
+    ]
+    for number in sorted(state.heads.keys() - heads.keys()):
+        pull = api.data(rq.pull(repository, number))
+        what = f"{repo['id']}-{number}-closed-{pull.get('closed_at')}"
+        found.append(
+            _told("pull_request", what, {"action": "closed", "number": number,
+                  "pull_request": pull, "repository": repo, "sender": pull.get("user")})
+        )  # fmt: skip
+    if state.since:
+        found += _comments(api, path, repo, state.since)
+    return found, PollState(now, heads)
+
+
+def _comments(api: Api, path: str, repo: Mapping[str, Any], since: str) -> Iterator[StoredDelivery]:
+    for row in api.items(rq.listing(f"{path}/issues/comments", since=since)):
+        if "/pull/" in str(row.get("html_url")):
+            number = int(str(row["issue_url"]).rsplit("/", 1)[1])
+            issue = {"number": number, "pull_request": {"url": row["issue_url"]}}
+            payload = {"action": "created", "issue": issue, "comment": row, "repository": repo}
+            yield _told("issue_comment", f"{repo['id']}-comment-{row['id']}", payload)
+    for row in api.items(rq.listing(f"{path}/pulls/comments", since=since)):
+        number = int(str(row["pull_request_url"]).rsplit("/", 1)[1])
+        payload = {"action": "created", "pull_request": {"number": number}, "comment": row,
+                   "repository": repo}  # fmt: skip
+        event = "pull_request_review_comment"
+        yield _told(event, f"{repo['id']}-review-comment-{row['id']}", payload)
+
+
+def _told(event: str, what: str, payload: Mapping[str, Any]) -> StoredDelivery:
+    repository = payload["repository"]["id"]
+    headers = {
+        _EVENT: event,
+        _GUID: f"poll-{what}",
+        "X-GitHub-Hook-Installation-Target-Type": "repository",
+        "X-GitHub-Hook-Installation-Target-ID": str(repository),
+    }
+    return _delivery(headers, payload)
+
+
+def _moment(text: str) -> float:
+    """GitHub's time as seconds since the epoch; 0 for what is none."""
+    try:
+        return float(calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))
+    except ValueError:
+        return 0.0
