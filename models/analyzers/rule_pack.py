@@ -3,7 +3,8 @@
 A rule file is an ordinary ast-grep rule (id, language, severity, message, note, rule, fix) with
 ``metadata``: ``bad`` (code in which the rule reports exactly once), ``good`` (code in which it
 doesn't), ``fixed`` (``bad`` after the fix, where there is one), ``also`` (further languages of the
-same rule, e.g. TypeScript) and ``default: off`` for a rule that is too noisy to run unasked.
+same rule, e.g. TypeScript), ``ending`` (of the example's file, where it matters) and
+``default: off`` for a rule that is too noisy to run unasked.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Rule:
     bad: str
     good: str
     fixed: str | None
+    ending: str | None
     body: Mapping[str, Any]
     path: Path
 
@@ -47,6 +49,7 @@ def read_rule(path: Path) -> Rule:
             bad=metadata.get("bad", ""),
             good=metadata.get("good", ""),
             fixed=metadata.get("fixed"),
+            ending=metadata.get("ending"),
             body=body,
             path=path,
         )

@@ -180,9 +180,9 @@ def test_the_time_limit_ends_the_whole_process_group(tmp_path):
         "time.sleep(60)\n",
     )
     began = time.monotonic()
-    report = analyze([Ruff(tool)], {"a.py": SMELL}, time_limit_s=1.0)
-    assert time.monotonic() - began < 10
-    assert report.notes == ("ruff: broke off: tool: stopped after 1 s",)
+    report = analyze([Ruff(tool)], {"a.py": SMELL}, time_limit_s=4.0)
+    assert time.monotonic() - began < 20
+    assert report.notes == ("ruff: broke off: tool: stopped after 4 s",)
     state = subprocess.run(
         ["ps", "-o", "stat=", "-p", pids.read_text()], capture_output=True, text=True
     ).stdout.strip()

@@ -22,7 +22,7 @@ CASES = [(rule, language) for rule in RULES for language in rule.languages]
 
 
 def example(rule, language, kind):
-    return f"{kind}/{language}/{rule.id}.{ENDINGS[language]}"
+    return f"{kind}/{language}/{rule.id}.{rule.ending or ENDINGS[language]}"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_a_rule_is_well_formed(rule):
 def test_a_rule_that_is_off_by_default_runs_when_it_is_named():
     off = [rule for rule in RULES if not rule.default_on]
     for rule in off:
-        path = f"a.{ENDINGS[rule.languages[0]]}"
+        path = example(rule, rule.languages[0], "bad")
         files = {path: rule.bad.encode()}
         silent = analyze([AstGrep("ast-grep")], files)
         assert named(silent, path, rule) == []
