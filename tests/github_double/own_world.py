@@ -1,0 +1,530 @@
+"""The double's own API, first half: make repositories, pull requests, Apps, people's words."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, Response, g, request
+
+from tests.github_double import pulls, render, render_pull, reviews
+from tests.github_double.deliveries import announce
+from tests.github_double.errors import ApiError, not_found
+from tests.github_double.git_store import FileSpec
+from tests.github_double.web import answer, body, drop_comment, world
+from tests.github_double.world import (
+    Hook,
+    IssueComment,
+    Pull,
+    Reaction,
+    Repo,
+    Review,
+    ReviewComment,
+    Thread,
+    node_id,
+    now,
+)
+
+blueprint = Blueprint("own_world", __name__, url_prefix="/_double")
+_REPO = "/repos/<owner>/<name>"
+_PULL = f"{_REPO}/pulls/<int:number>"
+Json = dict[str, Any]
+
+
+@blueprint.before_request
+def _lock() -> None:
+    world().lock.acquire()
+    g.own_locked = True
+
+
+@blueprint.teardown_request
+def _unlock(_error: BaseException | None) -> None:
+    if g.pop("own_locked", False):
+        world().lock.release()
+
+
+def repo_of(owner: str, name: str) -> Repo:
+    """The repository of a path."""
+    found = world().repos.get(f"{owner}/{name}".lower())
+    if found is None:
+        raise not_found()
+    return found
+
+
+def pull_of_path(owner: str, name: str, number: int) -> Pull:
+    """The pull request of a path."""
+    found = repo_of(owner, name).pulls.get(number)
+    if found is None:
+        raise not_found()
+    return found
+
+
+def _files(given: Json) -> dict[str, FileSpec]:
+    out: dict[str, FileSpec] = {}
+    for path, spec in given.items():
+        only = isinstance(spec, dict) and set(spec) == {"base64"}
+        out[path] = base64.b64decode(spec["base64"]) if only else spec
+    return out
+
+
+@blueprint.post("/repos")
+def make_repo() -> Response:
+    data = body()
+    name = data["full_name"]
+    if name.lower() in world().repos:
+        raise ApiError(422, f"{name} is there already")
+    repo = world().create_repo(
+        name, private=bool(data.get("private")), owner_type=data.get("owner_type", "Organization")
+    )
+    for login, level in (data.get("collaborators") or {}).items():
+        repo.collaborators[world().account(login).login.lower()] = level
+    sha = pulls.commit(
+        world(), repo, repo.default_branch, _files(data.get("files") or {}), message="Start"
+    )
+    return answer({"id": repo.id, "full_name": repo.full_name, "sha": sha}, 201)
+
+
+@blueprint.post(f"{_REPO}/forks")
+def make_fork(owner: str, name: str) -> Response:
+    fork = world().fork_repo(repo_of(owner, name), body()["owner"])
+    return answer({"id": fork.id, "full_name": fork.full_name}, 201)
+
+
+@blueprint.put(f"{_REPO}/collaborators/<login>")
+def set_collaborator(owner: str, name: str, login: str) -> Response:
+    repo_of(owner, name).collaborators[world().account(login).login.lower()] = body()["permission"]
+    return answer({})
+
+
+@blueprint.post(f"{_REPO}/commits")
+def make_commit(owner: str, name: str) -> Response:
+    data, repo = body(), repo_of(owner, name)
+    before = repo.git.resolve(f"refs/heads/{data['branch']}")
+    sha = pulls.commit(
+        world(),
+        repo,
+        data["branch"],
+        _files(data.get("files") or {}),
+        message=data.get("message", "Change"),
+        start=data.get("start"),
+        author=data.get("author", "Octo Cat"),
+    )
+    _synchronized(repo, data["branch"], before, sha)
+    return answer({"sha": sha, "before": before}, 201)
+
+
+def _synchronized(repo: Repo, branch: str, before: str | None, after: str) -> None:
+    for other in world().repos.values():
+        for pull in other.pulls.values():
+            if pull.state == "open" and pull.head_repo is repo and pull.head_ref == branch:
+                extra = {"before": before, "after": after}
+                announce(world(), "pull_request", "synchronize", pull, pull.author, extra)
+
+
+@blueprint.post(f"{_REPO}/pulls")
+def make_pull(owner: str, name: str) -> Response:
+    data, repo = body(), repo_of(owner, name)
+    source = repo_of(*data["head_repo"].split("/")) if data.get("head_repo") else repo
+    if data.get("files") is not None:
+        pulls.commit(
+            world(),
+            source,
+            data["head"],
+            _files(data["files"]),
+            message=data.get("message") or data.get("title") or "Change",
+            start=data.get("base"),
+        )
+    pull = pulls.open_pull(
+        world(),
+        repo,
+        head_ref=data["head"],
+        base_ref=data.get("base"),
+        head_repo=source,
+        author=world().account(data.get("author", "alice")),
+        title=data.get("title") or "A change",
+        body=data.get("body"),
+        draft=bool(data.get("draft")),
+    )
+    announce(world(), "pull_request", "opened", pull, pull.author)
+    return _shown(pull, 201)
+
+
+def _shown(pull: Pull, status: int = 200) -> Response:
+    url = f"{render.web_root(world().root)}/{pull.repo.full_name}/pull/{pull.number}"
+    return answer(
+        {
+            "id": pull.id,
+            "repo": pull.repo.full_name,
+            "number": pull.number,
+            "url": url,
+            "head_ref": pull.head_ref,
+            "head_sha": pull.head_sha,
+            "base_ref": pull.base_ref,
+            "base_sha": pull.base_sha,
+            "merge_base": pulls.merge_base(pull),
+            "state": pull.state,
+            "draft": pull.draft,
+            "merged": pull.merged_at is not None,
+        },
+        status,
+    )
+
+
+@blueprint.get(_PULL)
+def show_pull(owner: str, name: str, number: int) -> Response:
+    return _shown(pull_of_path(owner, name, number))
+
+
+def _moving(change: Callable[[Pull], Any]) -> Callable[[Pull, Json], None]:
+    def act(pull: Pull, _data: Json) -> None:
+        before = pull.head_sha
+        change(pull)
+        extra = {"before": before, "after": pull.head_sha}
+        announce(world(), "pull_request", "synchronize", pull, pull.author, extra)
+
+    return act
+
+
+def _force(pull: Pull, data: Json) -> None:
+    before, repo = pull.head_sha, pull.head_repo
+    sha = data.get("sha")
+    if sha is None:
+        start = pulls.merge_base(pull)
+        repo.git.fetch_from(pull.repo.git, start)
+        sha = repo.git.commit(
+            f"{pull.head_ref}--next",
+            _files(data.get("files") or {}),
+            message=data.get("message", "Again"),
+            parent=start,
+            when=pulls.seconds(),
+        )
+        repo.git.delete_ref(f"refs/heads/{pull.head_ref}--next")
+    pulls.rewrite_head(world(), pull, sha)
+    extra = {"before": before, "after": sha}
+    announce(world(), "pull_request", "synchronize", pull, pull.author, extra)
+
+
+def _merge(pull: Pull, data: Json) -> None:
+    pulls.merge(world(), pull, data.get("method", "merge"))
+    announce(world(), "pull_request", "closed", pull, pull.author)
+
+
+def _state(state: str) -> Callable[[Pull, Json], None]:
+    def act(pull: Pull, _data: Json) -> None:
+        pull.state = "open" if state == "open" else "closed"
+        pull.closed_at = None if state == "open" else now()
+        pull.updated_at = now()
+        word = "reopened" if state == "open" else "closed"
+        if state == "open":
+            pulls.follow(world(), pull.head_repo, pull.head_ref)
+        announce(world(), "pull_request", word, pull, pull.author)
+
+    return act
+
+
+def _draft(draft: bool) -> Callable[[Pull, Json], None]:
+    def act(pull: Pull, _data: Json) -> None:
+        pull.draft = draft
+        word = "converted_to_draft" if draft else "ready_for_review"
+        announce(world(), "pull_request", word, pull, pull.author)
+
+    return act
+
+
+def _edit(pull: Pull, data: Json) -> None:
+    changes: Json = {}
+    for key in ("title", "body"):
+        if key in data:
+            changes[key] = {"from": getattr(pull, key)}
+            setattr(pull, key, data[key])
+    if "base" in data:
+        changes["base"] = {"ref": {"from": pull.base_ref}, "sha": {"from": pull.base_sha}}
+        tip = pull.repo.git.resolve(f"refs/heads/{data['base']}")
+        if tip is None:
+            raise ApiError(422, f"no branch {data['base']}")
+        pull.base_ref, pull.base_sha = data["base"], tip
+    announce(world(), "pull_request", "edited", pull, pull.author, {"changes": changes})
+
+
+def _label(pull: Pull, data: Json) -> None:
+    name, off = data["label"], bool(data.get("remove"))
+    known = pull.repo.labels.setdefault(name.lower(), {"id": world().next_id()})
+    if off:
+        pull.labels = [old for old in pull.labels if old != name]
+    elif name not in pull.labels:
+        pull.labels.append(name)
+    shown = {**render_pull.label(world().root, pull.repo, name), "id": known["id"]}
+    word = "unlabeled" if off else "labeled"
+    announce(world(), "pull_request", word, pull, pull.author, {"label": shown})
+
+
+_VERBS: dict[str, Callable[[Pull, Json], None]] = {
+    "rebase": _moving(lambda pull: pulls.rebase(world(), pull)),
+    "update-branch": _moving(lambda pull: pulls.merge_base_into_head(world(), pull)),
+    "squash": _moving(lambda pull: pulls.squash(world(), pull)),
+    "force-push": _force,
+    "merge": _merge,
+    "close": _state("closed"),
+    "reopen": _state("open"),
+    "draft": _draft(True),
+    "ready": _draft(False),
+    "edit": _edit,
+    "label": _label,
+}
+
+
+@blueprint.post(f"{_PULL}/<any({','.join(repr(v) for v in _VERBS)}):verb>")
+def act(owner: str, name: str, number: int, verb: str) -> Response:
+    pull = pull_of_path(owner, name, number)
+    _VERBS[verb](pull, body())
+    return _shown(pull)
+
+
+# -- what people say ---------------------------------------------------------------------------
+
+
+@blueprint.post(f"{_PULL}/comments")
+def say(owner: str, name: str, number: int) -> Response:
+    pull, data = pull_of_path(owner, name, number), body()
+    author = world().account(data.get("author", "alice"))
+    comment = IssueComment(world().next_id(), pull, author, data["body"])
+    pull.comments.append(comment)
+    announce(world(), "issue_comment", "created", comment, author)
+    return answer(render_pull.issue_comment(world().root, comment), 201)
+
+
+@blueprint.post(f"{_PULL}/review-comments")
+def remark(owner: str, name: str, number: int) -> Response:
+    pull, data = pull_of_path(owner, name, number), body()
+    author = world().account(data.pop("author", "alice"))
+    data.setdefault("commit_id", pull.head_sha)
+    comment = reviews.single(world(), pull, author, data, None)
+    announce(world(), "pull_request_review_comment", "created", comment, author)
+    return answer(render_pull.review_comment(world().root, comment), 201)
+
+
+@blueprint.post(f"{_PULL}/reviews")
+def say_in_review(owner: str, name: str, number: int) -> Response:
+    pull, data = pull_of_path(owner, name, number), body()
+    author = world().account(data.pop("author", "alice"))
+    review = reviews.create(world(), pull, author, data, None)
+    if review.state != "PENDING":
+        announce(world(), "pull_request_review", "submitted", review, author)
+    return answer(render_pull.review_with_comments(world().root, review), 201)
+
+
+@blueprint.get(f"{_PULL}/reviews")
+def all_reviews(owner: str, name: str, number: int) -> Response:
+    pull = pull_of_path(owner, name, number)
+    return answer([render_pull.review_with_comments(world().root, r) for r in pull.reviews])
+
+
+@blueprint.get(f"{_PULL}/comments")
+def all_comments(owner: str, name: str, number: int) -> Response:
+    pull = pull_of_path(owner, name, number)
+    return answer([render_pull.issue_comment(world().root, c) for c in pull.comments])
+
+
+@blueprint.get(f"{_PULL}/threads")
+def all_threads(owner: str, name: str, number: int) -> Response:
+    pull = pull_of_path(owner, name, number)
+    return answer([_thread(t) for t in pull.threads])
+
+
+def _thread(thread: Thread) -> Json:
+    top = thread.comments[0]
+    return {
+        "id": thread.id,
+        "node_id": node_id("PRRT", thread.id),
+        "resolved": thread.resolved_by is not None,
+        "resolved_by": thread.resolved_by.login if thread.resolved_by else None,
+        "outdated": top.line is None and top.subject_type == "line",
+        "comments": [render_pull.review_comment(world().root, c) for c in thread.comments],
+    }
+
+
+@blueprint.get(f"{_PULL}/checks")
+def all_checks(owner: str, name: str, number: int) -> Response:
+    repo = repo_of(owner, name)
+    return answer(
+        [
+            {**render_pull.check_run(world().root, c), "annotations": c.annotations}
+            for c in repo.checks.values()
+        ]
+    )
+
+
+@blueprint.post("/comments/<int:which>/<any(resolve,unresolve,delete,edit,react):verb>")
+def on_comment(which: int, verb: str) -> Response:
+    """Act on a comment by its id, of either kind: as a person would on the page."""
+    data = body()
+    by = world().account(data.get("author", "alice"))
+    comment = comment_by_id(which)
+    line = isinstance(comment, ReviewComment)
+    event = "pull_request_review_comment" if line else "issue_comment"
+    if verb == "react":
+        comment.reactions.append(Reaction(world().next_id(), by, data["content"]))
+    elif verb == "edit":
+        changes = {"body": {"from": comment.body}}
+        comment.body, comment.updated_at = data["body"], now()
+        announce(world(), event, "edited", comment, by, {"changes": changes})
+    elif verb == "delete":
+        announce(world(), event, "deleted", comment, by)
+        if isinstance(comment, ReviewComment):
+            drop_comment(comment)
+        else:
+            comment.pull.comments.remove(comment)
+    elif isinstance(comment, ReviewComment):
+        comment.thread.resolved_by = by if verb == "resolve" else None
+        announce(world(), "pull_request_review_thread", f"{verb}d", comment.thread, by)
+        return answer(_thread(comment.thread))
+    else:
+        raise ApiError(422, "only review comments stand in threads")
+    return answer({})
+
+
+def comment_by_id(which: int) -> ReviewComment | IssueComment:
+    """A comment of either kind."""
+    for repo in world().repos.values():
+        for pull in repo.pulls.values():
+            every: list[ReviewComment | IssueComment] = list(pull.comments)
+            every += [c for t in pull.threads for c in t.comments]
+            for comment in every:
+                if comment.id == which:
+                    return comment
+    raise not_found()
+
+
+def review_by_id(which: int) -> Review:
+    """A review of any pull request."""
+    for repo in world().repos.values():
+        for pull in repo.pulls.values():
+            for review in pull.reviews:
+                if review.id == which:
+                    return review
+    raise not_found()
+
+
+# -- Apps, hooks, tokens -----------------------------------------------------------------------
+
+
+@blueprint.post("/apps")
+def make_app() -> Response:
+    data = body()
+    app = world().create_app(
+        data.get("name", "Marginalia"),
+        owner=data.get("owner", "acme"),
+        hook_url=data.get("webhook_url", ""),
+        hook_secret=data.get("webhook_secret"),
+        permissions=data.get("permissions"),
+        events=data.get("events"),
+    )
+    return answer(
+        {
+            "id": app.id,
+            "slug": app.slug,
+            "client_id": app.client_id,
+            "pem": app.pem,
+            "client_secret": app.client_secret,
+            "webhook_secret": app.hook.secret,
+            "hook_id": app.hook.id,
+            "bot": app.bot.login,
+        },
+        201,
+    )
+
+
+@blueprint.patch("/apps/<int:which>")
+def change_app(which: int) -> Response:
+    app, data = world().apps.get(which), body()
+    if app is None:
+        raise not_found()
+    app.hook.url = data.get("webhook_url", app.hook.url)
+    app.hook.secret = data.get("webhook_secret", app.hook.secret)
+    return answer({})
+
+
+@blueprint.post("/installations")
+def make_installation() -> Response:
+    data = body()
+    app = world().apps.get(data["app_id"])
+    if app is None:
+        raise not_found()
+    names = data.get("repos")
+    chosen = None if names is None else [repo_of(*n.split("/")) for n in names]
+    account = world().account(data.get("account", app.owner.login), "Organization")
+    made = world().install(app, account, chosen)
+    made.permissions.update(data.get("permissions") or {})
+    announce(world(), "installation", "created", made, app.owner)
+    return answer({"id": made.id}, 201)
+
+
+@blueprint.patch("/installations/<int:which>")
+def change_installation(which: int) -> Response:
+    found, data = world().installations.get(which), body()
+    if found is None:
+        raise not_found()
+    found.permissions.update(data.get("permissions") or {})
+    if "suspended" in data:
+        found.suspended_at = now() if data["suspended"] else None
+    if "repos" in data:
+        found.repo_ids = {repo_of(*n.split("/")).id for n in data["repos"]}
+    return answer({})
+
+
+@blueprint.delete("/installations/<int:which>")
+def remove_installation(which: int) -> Response:
+    world().installations.pop(which, None)
+    return answer({})
+
+
+@blueprint.post(f"{_REPO}/hooks")
+def make_hook(owner: str, name: str) -> Response:
+    data, repo = body(), repo_of(owner, name)
+    hook = Hook(
+        world().next_id(),
+        "repository",
+        repo.id,
+        data["url"],
+        data.get("secret", ""),
+        data.get("events") or ["*"],
+        data.get("content_type", "json"),
+    )
+    repo.hooks[hook.id] = hook
+    return answer({"id": hook.id}, 201)
+
+
+@blueprint.post("/tokens")
+def make_token() -> Response:
+    data = body()
+    if data.get("installation_id"):
+        found = world().installations.get(data["installation_id"])
+        if found is None:
+            raise not_found()
+        return answer({"token": world().installation_token(found).value}, 201)
+    return answer({"token": world().user_token(data.get("login", "alice")).value}, 201)
+
+
+@blueprint.post("/tokens/expire")
+def expire_tokens() -> Response:
+    """End every installation token now, as if its hour were over."""
+    gone = [v for v, t in world().tokens.items() if t.installation is not None]
+    for value in gone:
+        del world().tokens[value]
+    return answer({"expired": len(gone)})
+
+
+@blueprint.get("/")
+def summary() -> Response:
+    return answer(
+        {
+            "api": world().root,
+            "pulls": [
+                f"{render.web_root(world().root)}/{r.full_name}/pull/{p.number}"
+                for r in world().repos.values()
+                for p in r.pulls.values()
+            ],
+            "path": request.path,
+        }
+    )
