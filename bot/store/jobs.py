@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -123,11 +124,15 @@ class Jobs:
 
     @staticmethod
     def _replace_others(session: Session, ref: PullRef, state: PullState, now: float) -> list[Job]:
-        query = sa.select(Job).where(
-            Job.repository_id == ref.repository_id,
-            Job.pull == ref.number,
-            Job.state.in_(UNFINISHED),
-            sa.or_(Job.head != state.head, Job.merge_base != state.merge_base),
+        query = (
+            sa.select(Job)
+            .where(
+                Job.repository_id == ref.repository_id,
+                Job.pull == ref.number,
+                Job.state.in_(UNFINISHED),
+                sa.or_(Job.head != state.head, Job.merge_base != state.merge_base),
+            )
+            .with_for_update()
         )
         others = list(session.execute(query).scalars())
         for job in others:
@@ -165,6 +170,7 @@ class Jobs:
             if job is None or job.dispatch != dispatch or job.state not in UNFINISHED:
                 return "stale", None
             if job.state != JobState.RUNNING:
+                self._db.lock(session, f"repository:{job.repository_id}")
                 running = sa.select(sa.func.count()).where(
                     Job.repository_id == job.repository_id, Job.state == JobState.RUNNING
                 )
@@ -205,11 +211,13 @@ class Jobs:
                 .values(step=step)
             )
 
-    def finish(self, name: str, dispatch: int, state: JobState, reason: str, now: float) -> bool:
-        """Record how it ended; false where this dispatch no longer counts."""
+    def finish(
+        self, name: str, dispatch: int, holder: str, state: JobState, reason: str, now: float
+    ) -> bool:
+        """Record how it ended; false where it is no longer this holder's to end."""
         with self._db.write() as session:
             job = session.get(Job, name, with_for_update=True)
-            if job is None or job.dispatch != dispatch or job.state not in UNFINISHED:
+            if not _is_current(job, dispatch, holder):
                 return False
             job.state = state
             job.reason = reason
@@ -220,6 +228,7 @@ class Jobs:
         self,
         name: str,
         dispatch: int,
+        holder: str,
         reason: str,
         delay: float,
         give_up_at: float,
@@ -234,7 +243,7 @@ class Jobs:
         """
         with self._db.write() as session:
             job = session.get(Job, name, with_for_update=True)
-            if job is None or job.dispatch != dispatch or job.state not in UNFINISHED:
+            if not _is_current(job, dispatch, holder):
                 return False
             if job.state == JobState.RUNNING:
                 job.tries = max(0, job.tries - 1)
@@ -258,20 +267,23 @@ class Jobs:
         delay: float,
         enqueue: Enqueue,
         now: float,
-    ) -> bool:
-        """Run it again after a failure (a try that was counted); parked when tries are used up."""
+    ) -> JobState | None:
+        """Run it again after a failure (a try that was counted), or park it; its new state.
+
+        ``None`` where this dispatch no longer counts.
+        """
         with self._db.write() as session:
             job = session.get(Job, name, with_for_update=True)
             if job is None or job.dispatch != dispatch or job.state not in UNFINISHED:
-                return False
+                return None
             job.reason = reason or job.reason
             if job.tries >= max_tries:
                 self._park(job, now, f"gave up after {max_tries} tries")
-                return False
+                return JobState.PARKED
             job.state = JobState.WAITING
             job.dispatch += 1
             enqueue(session, job, delay)
-            return True
+            return JobState.WAITING
 
     def retry(self, name: str, now: float, enqueue: Enqueue) -> bool:
         """An operator's retry: any finished job but a done one starts anew."""
@@ -330,6 +342,15 @@ class Jobs:
             query = query.where(Job.state.in_(states))
         with self._db.read() as session:
             return list(session.execute(query).scalars())
+
+
+def _is_current(job: Job | None, dispatch: int, holder: str) -> TypeGuard[Job]:
+    return (
+        job is not None
+        and job.dispatch == dispatch
+        and job.holder == holder
+        and job.state in UNFINISHED
+    )
 
 
 def ref_of(job: Job) -> PullRef:

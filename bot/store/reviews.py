@@ -172,6 +172,29 @@ class Reviews:
                     row.github_id = found.id
                     row.url = found.url
 
+    def add_notes(self, review_id: int, notes: tuple[str, ...]) -> None:
+        """Add one-line remarks to a review's notes, each once."""
+        if not notes:
+            return
+        with self._db.write() as session:
+            review = session.get_one(ReviewRow, review_id)
+            review.notes = [*review.notes, *(note for note in notes if note not in review.notes)]
+
+    def has_reviewed(
+        self, repository_id: int, pull: int, merge_base: str, head: str, but_job: str = ""
+    ) -> bool:
+        """Whether this very patch got a review, by another job than ``but_job``."""
+        with self._db.read() as session:
+            query = sa.select(sa.func.count()).where(
+                ReviewRow.repository_id == repository_id,
+                ReviewRow.pull == pull,
+                ReviewRow.merge_base == merge_base,
+                ReviewRow.head == head,
+                ReviewRow.job_id != but_job,
+                ReviewRow.state.in_(FINISHED),
+            )
+            return session.execute(query).scalar_one() > 0
+
     def known_fingerprints(self, repository_id: int, pull: int) -> frozenset[str]:
         """What was said on this pull request before (dry runs in shadow mode included)."""
         with self._db.read() as session:

@@ -1,0 +1,184 @@
+"""The worker process: launches the job library, beats, sweeps, and stops in good order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+import uuid
+from types import FrameType
+
+from dbos import DBOS, DBOSConfig
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.handlers import router
+from bot.jobs.deliver import Deliverer
+from bot.jobs.queue import (
+    APPLICATION,
+    DELIVER_WORKFLOW,
+    DELIVERIES,
+    REVIEW_WORKFLOW,
+    REVIEWS,
+    SCHEMA,
+    SERIALIZER,
+    JobQueue,
+)
+from bot.jobs.review import ReviewRunner
+from bot.jobs.services import Services, Watch, watch_nothing
+from bot.jobs.sweeper import Sweeper
+from bot.metrics_export import Metrics
+from bot.settings import Settings
+from bot.store.database import jobs_engine
+from bot.store.ledger import Ledger
+
+log = logging.getLogger(__name__)
+
+FORGET_EVERY = 3600.0
+SPARE_THREADS = 8
+"""Threads of the job library beside those that run jobs."""
+
+
+def executor_name() -> str:
+    """A name that no other process has or ever had.
+
+    The job library restarts the running jobs of a name when a process of that name starts: two
+    processes of one name would steal each other's work.
+    """
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
+
+
+class Worker:
+    """One worker process's jobs, heart and sweeper. The database must have been migrated.
+
+    The job library is one a process, so is this.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        services: Services,
+        metrics: Metrics | None = None,
+        watch: Watch = watch_nothing,
+    ) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._name = executor_name()
+        self._queue = JobQueue(settings.database, settings.job_version)
+        self._sweeper = Sweeper(settings, ledger, self._queue, self._name)
+        self._deliverer = Deliverer(settings, ledger, self._queue, services, router(), watch)
+        self._reviews = ReviewRunner(
+            settings, ledger, self._queue, services, self._name, metrics or Metrics(), watch
+        )
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def name(self) -> str:
+        """The executor's name."""
+        return self._name
+
+    def start(self) -> None:
+        """Announce this worker, then take up jobs."""
+        settings = self._settings
+        settings.check_database()
+        # Before the first job: what a worker without a heartbeat runs would be taken from it.
+        self._ledger.workers.beat(self._name, socket.gethostname(), os.getpid())
+        threads = settings.jobs_per_machine + settings.deliveries_per_machine + SPARE_THREADS
+        config: DBOSConfig = {
+            "name": APPLICATION,
+            "system_database_engine": jobs_engine(settings.database, threads),
+            "dbos_system_schema": SCHEMA,
+            "serializer": SERIALIZER,
+            "executor_id": self._name,
+            "application_version": settings.job_version,
+            "max_executor_threads": threads,
+            "run_migrations": False,
+            "enable_otlp": False,
+        }
+        DBOS(config=config)
+        _register(self._deliverer, self._reviews)
+        DBOS.listen_queues([DELIVERIES, REVIEWS])
+        DBOS.launch()
+        DBOS.register_queue(
+            DELIVERIES,
+            worker_concurrency=settings.deliveries_per_machine,
+            polling_interval_sec=settings.poll_interval,
+            on_conflict="always_update",
+        )
+        DBOS.register_queue(
+            REVIEWS,
+            worker_concurrency=settings.jobs_per_machine,
+            partition_concurrency=1,
+            polling_interval_sec=settings.poll_interval,
+            on_conflict="always_update",
+        )
+        for target in (self._heart, self._sweep):
+            thread = threading.Thread(target=target, name=target.__name__, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        log.info("worker started", extra={"executor": self._name})
+
+    def stop(self) -> None:
+        """Take up nothing more, let running jobs finish for a while, say goodbye."""
+        DBOS.destroy(
+            destroy_registry=True, workflow_completion_timeout_sec=int(self._settings.drain)
+        )
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(timeout=5)
+        try:
+            self._ledger.workers.stop(self._name)
+        except SQLAlchemyError:
+            log.warning("could not say goodbye; the lease will run out")
+        self._queue.close()
+        log.info("worker stopped", extra={"executor": self._name})
+
+    def run_until_signal(self) -> None:
+        """Start, wait for SIGTERM or SIGINT, stop."""
+        wanted = threading.Event()
+
+        def on_signal(_number: int, _frame: FrameType | None) -> None:
+            wanted.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, on_signal)
+        self.start()
+        while not wanted.wait(1.0):
+            pass
+        self.stop()
+
+    def _heart(self) -> None:
+        host, pid = socket.gethostname(), os.getpid()
+        while not self._stop.wait(self._settings.heartbeat):
+            try:
+                self._ledger.workers.beat(self._name, host, pid)
+                self._sweeper.reap()
+            except SQLAlchemyError as error:
+                log.warning("heartbeat missed", extra={"reason": type(error).__name__})
+
+    def _sweep(self) -> None:
+        forgot = time.monotonic()
+        while not self._stop.wait(self._settings.sweep_interval):
+            try:
+                self._sweeper.sweep()
+                if time.monotonic() - forgot > FORGET_EVERY:
+                    forgot = time.monotonic()
+                    self._sweeper.forget()
+            except SQLAlchemyError as error:
+                log.warning("sweep missed", extra={"reason": type(error).__name__})
+
+
+def _register(deliverer: Deliverer, reviews: ReviewRunner) -> None:
+    """Tell the job library which functions its rows mean."""
+
+    @DBOS.workflow(name=DELIVER_WORKFLOW)
+    def deliver(delivery_id: int, dispatch: int) -> str:
+        return deliverer.run(delivery_id, dispatch)
+
+    @DBOS.workflow(name=REVIEW_WORKFLOW)
+    def review(job_id: str, dispatch: int) -> str:
+        return reviews.run(job_id, dispatch)
