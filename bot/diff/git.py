@@ -161,7 +161,7 @@ class GitRepository:
             tree = self._object(left, "tree")
             if tree is not None:
                 return Ends(tree, head)
-        return Ends(self.merge_base(left, head), head)
+        return Ends(self.merge_base(left, right), head)
 
     def _parent(self, commit: str) -> str:
         return self._object(f"{commit}^1", "commit") or self._empty_tree()

@@ -79,6 +79,8 @@ class Git:
     def run(self, *arguments: str) -> bytes:
         """Runs git and gives its standard output; a failure raises :class:`GitError`."""
         done = self.attempt(*arguments)
+        if b"promisor remote" in done.stderr:
+            raise GitError(f"the partial clone in {self.path} lacks objects: fetch them first")
         if done.returncode != 0:
             raise GitError(f"git {arguments[0]} failed in {self.path}: {complaint(done.stderr)}")
         return done.stdout
@@ -157,11 +159,9 @@ class BlobReader:
         process.stdin.flush()
         header = process.stdout.readline().split()
         if not header:
+            # git ends at an object that a partial clone lacks and that it must not fetch
             self._stop()
-            raise GitError(
-                f"git cannot read an object in {self._git.path}: a partial clone lacks it, "
-                "or the repository is damaged; fetch it first"
-            )
+            return None
         # found: "<id> <type> <size>"; else the question comes back with "missing" behind it
         if len(header) != 3 or not header[2].isdigit():
             return None
