@@ -17,38 +17,42 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for name, pattern in (
         (
             "python",
-            r"^\s*(?:async )?def \w+\(.*|^\s*(?:elif|except|from [\w.]+ import|with .+:$)"
-            r"|\bself\.|\bNone\b|\bTrue\b|\bFalse\b|\b(?:not|is not) in\b|^\s*if .*:$"
-            r"|^\s*class \w+(?:\(.*\))?:|\"\"\"|^\s*import \w+(?:\.\w+)*$",
+            r"^[ \t]*(?:async )?def \w+\(.*|^[ \t]*(?:elif|except|from [\w.]+ import|with .+:$)"
+            r"|\bself\.|\bNone\b|\bTrue\b|\bFalse\b|\b(?:not|is not) in\b|^[ \t]*if .*:$"
+            r"|^[ \t]*class \w+(?:\(.*\))?:|\"\"\"|^[ \t]*import \w+(?:\.\w+)*$",
         ),
         (
             "javascript",
             r"\b(?:const|let) [\w{\[]|=>|\bfunction\b|===|!==|\brequire\(|\bmodule\.exports\b"
-            r"|\bundefined\b|^\s*export |^\s*import .* from ['\"]|\bthis\.\w+ = |`\$\{",
+            r"|\bundefined\b|^[ \t]*export |^[ \t]*import .* from ['\"]|\bthis\.\w+ = |`\$\{",
         ),
         (
             "java",
             r"\b(?:public|private|protected) (?:static |final |abstract |synchronized )*[\w<>\[\]]+"
-            r"|^\s*import [\w.]+;|@Override\b|\bnew \w+(?:<.*>)?\(|\bthrows \w+|\bfinal [A-Z]\w*"
-            r"|^\s*package [\w.]+;|\b(?:String|List|Map)<?\w*>? \w+|^\s*[\w<>\[\].]+ \w+ = .*;$"
-            r"|\bSystem\.out\b",
+            r"|^[ \t]*import [\w.]+;|@Override\b|\bnew \w+(?:<.*>)?\(|\bthrows \w+|\bfinal [A-Z]\w*"
+            r"|^[ \t]*package [\w.]+;|\b(?:String|List|Map)<?\w*>? \w+"
+            r"|^[ \t]*[\w<>\[\].]+ \w+ = .*;$|\bSystem\.out\b",
         ),
         (
             "go",
-            r"^\s*func (?:\(\w+ \*?\w+\) )?\w+\(|:=|\bnil\b|\berr != nil\b|^\s*package \w+$"
+            r"^[ \t]*func (?:\(\w+ \*?\w+\) )?\w+\(|:=|\bnil\b|\berr != nil\b|^[ \t]*package \w+$"
             r"|\bfmt\.|\bstruct \{|\bdefer ",
         ),
         ("rust", r"\bfn \w+|\blet mut\b|\bimpl\b|\bpub (?:fn|struct|enum)\b|&mut |::<|#\["),
         (
             "csharp",
-            r"^\s*using [\w.]+;|\bnamespace [\w.]+|\{ get; |\bpublic override\b|\[assembly: "
-            r"|\bvar \w+ = new|^\s*\[\w+\(?.*\]\s*$",
+            r"^[ \t]*using [\w.]+;|\bnamespace [\w.]+|\{ get; |\bpublic override\b|\[assembly: "
+            r"|\bvar \w+ = new|^[ \t]*\[\w+\(?.*\]\s*$",
         ),
-        ("cpp", r"^\s*#include|\bstd::|->\w+|\bconst \w+&|\bnullptr\b|::\w+\("),
-        ("ruby", r"^\s*end$|\bdo \|\w+\||^\s*require ['\"]|\battr_\w+|\.nil\?|^\s*def \w+[^:(]*$"),
-        ("php", r"<\?php|\$\w+->|\$this\b|^\s*\$\w+ = |\bfunction \w*\(.*\$"),
+        ("cpp", r"^[ \t]*#include|\bstd::|->\w+|\bconst \w+&|\bnullptr\b|::\w+\("),
+        (
+            "ruby",
+            r"^[ \t]*end$|\bdo \|\w+\||^[ \t]*require ['\"]|\battr_\w+|\.nil\?"
+            r"|^[ \t]*def \w+[^:(]*$",
+        ),
+        ("php", r"<\?php|\$\w+->|\$this\b|^[ \t]*\$\w+ = |\bfunction \w*\(.*\$"),
         ("kotlin", r"\bfun \w+|\bval \w+|\boverride fun\b|\?\.let\b"),
-        ("bash", r"^#!.*sh$|\bfi$|^\s*then$|\bdone$|\$\{\w+|\becho "),
+        ("bash", r"^#!.*sh$|\bfi$|^[ \t]*then$|\bdone$|\$\{\w+|\becho "),
     )
 )
 

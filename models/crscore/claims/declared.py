@@ -1,0 +1,409 @@
+"""Claims about definitions: functions, types, parameters, modifiers, decorators, bases."""
+
+from __future__ import annotations
+
+import re
+
+import tree_sitter
+
+from models.crscore.claims.edits import flat
+from models.crscore.claims.reading import Reading
+from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit, comment_words
+from models.crscore.claims.values import assigned, log_level, outcome, returned, thrown
+from models.crscore.claims.wording import (
+    call_phrase,
+    callee,
+    calls_in,
+    condition_text,
+    definition_phrase,
+    join,
+    number,
+    parameter_names,
+    prose,
+    quote,
+    quoted,
+)
+from models.syntax.definitions import Definition, Parameter
+from models.syntax.grammar import text_of
+from models.syntax.language import Role
+
+_TEST = re.compile(r"^(?:test|Test|should|it_)|(?:Test|_test)$")
+_EMPTY_TYPES = frozenset({"", "void", "None", "Unit", "unit"})
+
+
+def is_test(definition: Definition) -> bool:
+    """Whether a function is a test by its name."""
+    return not definition.is_type and bool(_TEST.search(definition.name))
+
+
+def summary(unit: Unit, reading: Reading, units: list[Unit]) -> str:
+    """The first sentence of a definition's documentation, "" where it has none."""
+    for inner in unit.inner:
+        if inner.kind == DOCSTRING:
+            return first_sentence(comment_words(text_of(inner.node)))
+    at = unit.index - 1
+    if at >= 0 and units[at].kind == Role.COMMENT.value and unit.rows[0] - units[at].rows[1] <= 1:
+        return first_sentence(list(units[at].tokens))
+    return ""
+
+
+def first_sentence(words: list[str]) -> str:
+    """The first sentence of documentation, up to its first tag or parameter section."""
+    out: list[str] = []
+    for word in words:
+        if word.startswith(("@", ":param", ":return")) or word in (
+            "Args:",
+            "Parameters",
+            "Returns:",
+        ):
+            break
+        out.append(word)
+        if word.endswith(".") and len(word) > 2:
+            break
+    return " ".join(out).rstrip(".")
+
+
+def _inner_units(unit: Unit) -> list[Unit]:
+    found: list[Unit] = []
+    stack = list(reversed(unit.inner))
+    while stack:
+        here = stack.pop()
+        found.append(here)
+        if here.kind not in (FUNCTION, TYPE):
+            stack.extend(reversed(here.inner))
+    return found
+
+
+def _parameter(parameter: Parameter) -> str:
+    default = f" with default {quote(parameter.default, 50)}" if parameter.default else ""
+    return f"{quote(parameter.name)}{default}"
+
+
+def added_function(reading: Reading, unit: Unit, definition: Definition) -> None:
+    """A function that is new: that it is, what it takes, returns, raises and calls."""
+    phrase = f"{definition.kind} {quote(definition.name)}"
+    word = "test" if is_test(definition) else definition.kind
+    place = reading.place(unit)
+    holder = place.type or place.function
+    where = f" to the {holder}" if holder else ""
+    reading.say(f"A new {word} {quote(definition.name)} was added{where}.", 95, unit)
+    names = parameter_names(p.name for p in definition.parameters)
+    if names:
+        parameters = [p for p in definition.parameters if p.name in names]
+        count = "the parameter" if len(names) == 1 else f"{number(len(names)).lower()} parameters:"
+        reading.say(
+            f"The {phrase} takes {count} {join([_parameter(p) for p in parameters[:6]])}.", 84, unit
+        )
+    about = summary(unit, reading, reading.new)
+    if about:
+        reading.say(f"The {phrase} is documented: {prose(about)}.", 79, unit)
+    _behaviour(reading, unit, definition, phrase)
+    reading.finish(unit, inner=True)
+
+
+def _behaviour(reading: Reading, unit: Unit, definition: Definition, phrase: str) -> None:
+    row = reading.row
+    inner = _inner_units(unit)
+    called: list[str] = []
+    said = 0
+    for here in inner:
+        guard = reading.guard(here)
+        when = f" when {quote(guard)}" if guard else ""
+        if here.kind == Role.RETURN.value and returned(here):
+            reading.say(f"The {phrase} {outcome(here, row)}{when}.", 82 - said, here)
+            said += 1
+        elif here.kind == Role.THROW.value and thrown(here, row)[0]:
+            reading.say(f"The {phrase} {outcome(here, row)}{when}.", 81, here)
+        elif here.kind in (Role.CALL.value, Role.ASSIGNMENT.value, Role.DECLARATION.value):
+            for call in calls_in(here.node, row, 3):
+                name = callee(call, row)
+                if name not in called and not log_level(call, row):
+                    called.append(name)
+    if len(called) == 1:
+        call = next(
+            c for u in inner for c in calls_in(u.node, row, 3) if callee(c, row) == called[0]
+        )
+        reading.say(f"The {phrase} calls {call_phrase(call, row)}.", 78, unit)
+    elif called:
+        reading.say(f"The {phrase} calls {quoted(called)}.", 76, unit)
+    if not said and definition.returns not in _EMPTY_TYPES and definition.kind != "constructor":
+        reading.say(f"The {phrase} returns a value of type {quote(definition.returns)}.", 70, unit)
+    checks = [u for u in inner if u.kind == Role.IF.value]
+    for here in checks[:2]:
+        condition = condition_text(here.node, row)
+        if condition:
+            reading.say(f"The {phrase} checks whether {quote(condition)}.", 72, here)
+
+
+def added_type(reading: Reading, unit: Unit, definition: Definition) -> None:
+    """A type that is new: that it is, what it extends, its members."""
+    phrase = f"{definition.kind} {quote(definition.name)}"
+    base = _bases(unit)
+    tail = f" that extends {quote(base)}" if base else ""
+    where = reading.place(unit).inside("to")
+    reading.say(f"A new {phrase}{tail} was added{where}.", 96, unit)
+    about = summary(unit, reading, reading.new)
+    if about:
+        reading.say(f"The {phrase} is documented: {prose(about)}.", 80, unit)
+    methods = [u.definition.name for u in unit.inner if u.kind == FUNCTION and u.definition]
+    fields = [
+        name
+        for u in unit.inner
+        if u.kind in (Role.DECLARATION.value, Role.ASSIGNMENT.value)
+        for name in [_declared_name(u, reading)]
+        if name
+    ]
+    if methods:
+        word = "method" if len(methods) == 1 else "methods"
+        reading.say(f"The {phrase} has the {word} {quoted(methods, 6)}.", 82, unit)
+    if fields:
+        word = "field" if len(fields) == 1 else "fields"
+        reading.say(f"The {phrase} has the {word} {quoted(fields, 6)}.", 81, unit)
+    for inner in unit.inner:
+        if inner.definition is not None and inner.kind == FUNCTION and len(methods) <= 2:
+            added_function(reading, inner, inner.definition)
+    reading.finish(unit, inner=True)
+
+
+def _declared_name(unit: Unit, reading: Reading) -> str:
+    found = assigned(unit.node, reading.row)
+    return found[0][0] if found else ""
+
+
+def _bases(unit: Unit) -> str:
+    node = unit.definition_node
+    if node is None:
+        return ""
+    for name in ("superclasses", "superclass", "extend", "bases"):
+        found = node.child_by_field_name(name)
+        if found is not None:
+            return re.sub(r"^(?:extends|<|:)\s*", "", flat(found)).strip("()")
+    for child in node.named_children:
+        if child.type in ("class_heritage", "base_list", "base_class_clause", "base_clause"):
+            return re.sub(r"^(?:extends|:|public)\s*", "", flat(child)).strip()
+    return ""
+
+
+def removed_definition(reading: Reading, unit: Unit, definition: Definition) -> None:
+    """A definition that is gone, and what that means for those who used it."""
+    word = "test" if is_test(definition) else definition.kind
+    where = reading.place(unit).inside("from")
+    reading.say(f"The {word} {quote(definition.name)} was removed{where}.", 94, unit)
+    if not is_test(definition):
+        reading.say(f"Code that still uses {quote(definition.name)} breaks.", 50, unit)
+    reading.finish(unit, inner=True)
+
+
+def changed_definition(reading: Reading, old: Unit, new: Unit) -> None:
+    """A definition on both sides: its name, parameters, result, bases, modifiers, decorators."""
+    was, now = old.definition, new.definition
+    if was is None or now is None:
+        return
+    phrase = definition_phrase(new)
+    if was.name != now.name:
+        reading.say(
+            f"The {now.kind} {quote(was.name)} was renamed to {quote(now.name)}"
+            f"{reading.place(new).inside()}.",
+            93,
+            new,
+        )
+        reading.say(
+            f"Callers that use the old name {quote(was.name)} must be updated to {quote(now.name)}."
+            if not now.is_type
+            else f"Code that uses the old name {quote(was.name)} breaks.",
+            56,
+            new,
+        )
+    if not now.is_type:
+        parameter_claims(reading, was, now, phrase, new)
+        if was.returns != now.returns and now.kind != "constructor":
+            _returns(reading, was, now, phrase, new)
+    elif _bases(old) != _bases(new):
+        before, after = _bases(old), _bases(new)
+        if before and after:
+            reading.say(
+                f"The {phrase} now extends {quote(after)} instead of {quote(before)}.", 86, new
+            )
+        elif after:
+            reading.say(f"The {phrase} now extends {quote(after)}.", 86, new)
+        else:
+            reading.say(f"The {phrase} no longer extends {quote(before)}.", 86, new)
+    _modifier_claims(reading, old, new, phrase)
+    reading.finish(old)
+    reading.finish(new)
+
+
+def _returns(reading: Reading, was: Definition, now: Definition, phrase: str, unit: Unit) -> None:
+    if was.returns and now.returns:
+        reading.say(
+            f"The return type of the {phrase} was changed from {quote(was.returns)} to "
+            f"{quote(now.returns)}.",
+            85,
+            unit,
+        )
+        reading.say(f"Callers of {quote(now.name)} now receive {quote(now.returns)}.", 45, unit)
+    elif now.returns:
+        reading.say(f"The {phrase} now has the return type {quote(now.returns)}.", 80, unit)
+    else:
+        reading.say(f"The return type {quote(was.returns)} of the {phrase} was removed.", 80, unit)
+
+
+def parameter_claims(
+    reading: Reading, was: Definition, now: Definition, phrase: str, unit: Unit
+) -> None:
+    """Parameters added, removed, renamed, reordered, with another default or type."""
+    before = {p.name: p for p in was.parameters}
+    after = {p.name: p for p in now.parameters}
+    added = [p for p in now.parameters if p.name not in before]
+    removed = [p for p in was.parameters if p.name not in after]
+    called = quote(now.name)
+    if added and len(added) == len(removed) and len(was.parameters) == len(now.parameters):
+        for gone, new in zip(list(removed), list(added), strict=True):
+            if was.parameters.index(gone) == now.parameters.index(new):
+                reading.say(
+                    f"The parameter {quote(gone.name)} of the {phrase} was renamed to "
+                    f"{quote(new.name)}.",
+                    88,
+                    unit,
+                )
+                removed.remove(gone)
+                added.remove(new)
+    for p in added:
+        kind = f" of type {quote(p.type, 50)}" if p.type else ""
+        default = f" with default {p.default}" if p.default else ""
+        reading.say(
+            f"The parameter {quote(p.name)}{kind}{default} was added to the {phrase}.", 91, unit
+        )
+        if p.default:
+            reading.say(
+                f"Callers of {called} that pass no {quote(p.name)} now get {quote(p.default)}.",
+                55,
+                unit,
+            )
+        elif not p.name.startswith(("*", "...", "&")):
+            word = "create" if now.kind == "constructor" else "call"
+            reading.say(f"Code that {word}s {called} must now also pass {quote(p.name)}.", 55, unit)
+    for p in removed:
+        reading.say(f"The parameter {quote(p.name)} was removed from the {phrase}.", 90, unit)
+        reading.say(f"Callers of {called} that still pass {quote(p.name)} break.", 54, unit)
+    for p in now.parameters:
+        old = before.get(p.name)
+        if old is None:
+            continue
+        if old.default != p.default:
+            if old.default and p.default:
+                text = (
+                    f"The default of the parameter {quote(p.name)} of the {phrase} was changed "
+                    f"from {quote(old.default)} to {quote(p.default)}."
+                )
+            elif p.default:
+                text = (
+                    f"The parameter {quote(p.name)} of the {phrase} now has the default "
+                    f"{quote(p.default)}."
+                )
+            else:
+                text = (
+                    f"The parameter {quote(p.name)} of the {phrase} no longer has the default "
+                    f"{quote(old.default)}."
+                )
+            reading.say(text, 88, unit)
+            if p.default:
+                reading.say(
+                    f"Callers of {called} that pass no {quote(p.name)} now get {quote(p.default)}.",
+                    55,
+                    unit,
+                )
+            else:
+                reading.say(f"Callers of {called} must now pass {quote(p.name)}.", 55, unit)
+        if old.type != p.type:
+            if old.type and p.type:
+                text = (
+                    f"The type of the parameter {quote(p.name)} of the {phrase} was changed from "
+                    f"{quote(old.type)} to {quote(p.type)}."
+                )
+            elif p.type:
+                text = (
+                    f"The type {quote(p.type)} was added to the parameter {quote(p.name)} of the "
+                    f"{phrase}."
+                )
+            else:
+                text = f"The type of the parameter {quote(p.name)} of the {phrase} was removed."
+            reading.say(text, 84, unit)
+    if not added and not removed:
+        order = [p.name for p in now.parameters]
+        if order != [p.name for p in was.parameters] and set(before) == set(after):
+            reading.say(
+                f"The order of the parameters of the {phrase} was changed to {quoted(order)}.",
+                83,
+                unit,
+            )
+
+
+def _heads(unit: Unit, reading: Reading) -> tuple[list[str], list[str]]:
+    """Decorators and modifiers of a definition, as written."""
+    decorators: list[str] = []
+    modifiers: list[str] = []
+    stack: list[tree_sitter.Node] = [unit.node]
+    while stack:
+        node = stack.pop()
+        role = reading.role(node)
+        if role is Role.DECORATOR:
+            decorators.append(flat(node))
+        elif role in (Role.BLOCK, Role.PARAMETERS, Role.STRING, Role.CALL):
+            continue
+        elif role is Role.MODIFIER and node.named_child_count == 0:
+            modifiers += flat(node).split()
+        elif not node.is_named and node.type in _WORDS:
+            modifiers.append(node.type)
+        else:
+            stack.extend(reversed(node.children))
+    return decorators, modifiers
+
+
+_WORDS = frozenset(
+    {"async", "static", "public", "private", "protected", "final", "abstract", "export"}
+    | {"default", "synchronized", "pub", "unsafe", "const", "override", "volatile", "readonly"}
+)
+
+
+def _modifier_claims(reading: Reading, old: Unit, new: Unit, phrase: str) -> None:
+    decorated, modified = _heads(new, reading)
+    was_decorated, was_modified = _heads(old, reading)
+    word = "decorator" if reading.row.indented else "annotation"
+    for text in decorated:
+        if text not in was_decorated:
+            reading.say(f"The {word} {quote(text)} was added to the {phrase}.", 86, new)
+    for text in was_decorated:
+        if text not in decorated:
+            reading.say(f"The {word} {quote(text)} was removed from the {phrase}.", 86, new)
+    access = {"public", "private", "protected"}
+    less = [m for m in was_modified if m not in modified]
+    more = [m for m in modified if m not in was_modified]
+    if set(less) & access and set(more) & access:
+        gone, came = next(m for m in less if m in access), next(m for m in more if m in access)
+        reading.say(f"The {phrase} was changed from {gone} to {came}.", 85, new)
+        less.remove(gone)
+        more.remove(came)
+    for text in more:
+        reading.say(f"The {phrase} is now {text}.", 84, new)
+        if text == "async":
+            reading.say("Callers must now await its result.", 40, new)
+    for text in less:
+        reading.say(f"The {phrase} is no longer {text}.", 84, new)
+
+
+def claims(reading: Reading) -> None:
+    """Say what the hunk does to definitions."""
+    for unit in reading.alignment.added:
+        if unit.definition is None or reading.is_done(unit):
+            continue
+        if unit.kind == TYPE:
+            added_type(reading, unit, unit.definition)
+        elif unit.kind == FUNCTION:
+            added_function(reading, unit, unit.definition)
+    for unit in reading.alignment.removed:
+        if unit.definition is not None and not reading.is_done(unit):
+            removed_definition(reading, unit, unit.definition)
+    for old, new in reading.alignment.changed:
+        if old.kind in (FUNCTION, TYPE) and new.kind in (FUNCTION, TYPE):
+            changed_definition(reading, old, new)

@@ -1,0 +1,236 @@
+"""The smallest differences between two syntax nodes, each with the nodes around it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import tree_sitter
+
+from models.syntax.grammar import text_of, walk
+from models.syntax.language import Language, Role
+
+# Nesting in which differences are still looked for; below it a node counts as one whole.
+_DEPTH = 40
+_LISTS = frozenset(
+    {Role.ARGUMENTS, Role.PARAMETERS, Role.COLLECTION, Role.STRING, Role.MODIFIER, Role.BLOCK}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One difference: ``old`` became ``new`` (``None``: nothing was, or is, there).
+
+    ``around`` are the nodes above it on the new side (the old side for a removal), innermost
+    last, each with the field and the place by which it holds the next.
+    """
+
+    old: tree_sitter.Node | None
+    new: tree_sitter.Node | None
+    around: tuple[tuple[tree_sitter.Node, str, int], ...]
+    old_around: tuple[tuple[tree_sitter.Node, str, int], ...] = ()
+
+    @property
+    def old_text(self) -> str:
+        """The old node's text on one line."""
+        return flat(self.old)
+
+    @property
+    def new_text(self) -> str:
+        """The new node's text on one line."""
+        return flat(self.new)
+
+
+def flat(node: tree_sitter.Node | None) -> str:
+    """A node's text on one line."""
+    return " ".join(text_of(node).split())
+
+
+def leaves(node: tree_sitter.Node, row: Language, skip_blocks: bool = True) -> tuple[str, ...]:
+    """The tokens below a node, layout and comments left out, nested blocks too if asked."""
+    out: list[str] = []
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        role = row.role(here.type)
+        if role is Role.COMMENT or (skip_blocks and role is Role.BLOCK and here != node):
+            continue
+        if here.child_count == 0 or role is Role.STRING:
+            text = flat(here)
+            if text and text != ";":
+                out.append(text)
+            continue
+        stack.extend(reversed(here.children))
+    return tuple(out)
+
+
+Path = tuple[tuple[tree_sitter.Node, str, int], ...]
+
+
+class _Differ:
+    def __init__(self, row: Language, limit: int = 40) -> None:
+        self.row = row
+        self.limit = limit
+        self.found: list[Edit] = []
+        self._leaves: dict[int, tuple[str, ...]] = {}
+        self._keep: list[tree_sitter.Node] = []
+
+    def tokens(self, node: tree_sitter.Node) -> tuple[str, ...]:
+        if node.id not in self._leaves:
+            self._leaves[node.id] = leaves(node, self.row)
+            self._keep.append(node)
+        return self._leaves[node.id]
+
+    def _children(self, node: tree_sitter.Node) -> list[tuple[tree_sitter.Node, str]]:
+        return [
+            (child, node.field_name_for_child(at) or "")
+            for at, child in enumerate(node.children)
+            if self.row.role(child.type) not in (Role.COMMENT, Role.BLOCK)
+            and child.type not in (",", ";")
+            and self.tokens(child)
+        ]
+
+    def diff(
+        self,
+        old: tree_sitter.Node,
+        new: tree_sitter.Node,
+        around: Path = (),
+        old_around: Path = (),
+        depth: int = 0,
+    ) -> None:
+        if len(self.found) >= self.limit or self.tokens(old) == self.tokens(new):
+            return
+        role = self.row.role(new.type)
+        alike = old.type == new.type or (role is not None and role is self.row.role(old.type))
+        if (
+            not alike
+            or depth > _DEPTH
+            or old.child_count == 0
+            or new.child_count == 0
+            or role in (Role.STRING, Role.COMMENT)
+        ):
+            self.found.append(Edit(old, new, around, old_around))
+            return
+        olds, news = self._children(old), self._children(new)
+        if (
+            role in _LISTS
+            or len(olds) != len(news)
+            or any(a[1] != b[1] for a, b in zip(olds, news, strict=True))
+        ):
+            self._sequence(old, new, olds, news, around, old_around, depth)
+            return
+        for at, ((a, name), (b, _)) in enumerate(zip(olds, news, strict=True)):
+            self.diff(a, b, (*around, (new, name, at)), (*old_around, (old, name, at)), depth + 1)
+
+    def _sequence(
+        self,
+        old: tree_sitter.Node,
+        new: tree_sitter.Node,
+        olds: Sequence[tuple[tree_sitter.Node, str]],
+        news: Sequence[tuple[tree_sitter.Node, str]],
+        around: Path,
+        old_around: Path,
+        depth: int,
+    ) -> None:
+        """Align children that need not be as many on both sides."""
+        matcher = difflib.SequenceMatcher(
+            None,
+            [self.tokens(a) for a, _ in olds],
+            [self.tokens(b) for b, _ in news],
+            autojunk=False,
+        )
+        for tag, i, j, k, m in matcher.get_opcodes():
+            if tag == "equal":
+                continue
+            lefts, rights = list(range(i, j)), list(range(k, m))
+            while lefts and rights:
+                pair = self._best(olds, news, lefts, rights)
+                if pair is None:
+                    break
+                at, to = pair
+                lefts.remove(at)
+                rights.remove(to)
+                self.diff(
+                    olds[at][0],
+                    news[to][0],
+                    (*around, (new, news[to][1], to)),
+                    (*old_around, (old, olds[at][1], at)),
+                    depth + 1,
+                )
+            for at in lefts:
+                self.found.append(
+                    Edit(
+                        olds[at][0],
+                        None,
+                        (*around, (new, olds[at][1], at)),
+                        (*old_around, (old, olds[at][1], at)),
+                    )
+                )
+            for to in rights:
+                self.found.append(
+                    Edit(
+                        None,
+                        news[to][0],
+                        (*around, (new, news[to][1], to)),
+                        (*old_around, (old, "", -1)),
+                    )
+                )
+
+    def _best(
+        self,
+        olds: Sequence[tuple[tree_sitter.Node, str]],
+        news: Sequence[tuple[tree_sitter.Node, str]],
+        lefts: list[int],
+        rights: list[int],
+    ) -> tuple[int, int] | None:
+        """The two children that most likely became one another, by name, field and tokens."""
+        best: tuple[float, int, int] | None = None
+        if len(lefts) * len(rights) > 400:
+            return lefts[0], rights[0]
+        for at in lefts:
+            for to in rights:
+                a, b = olds[at][0], news[to][0]
+                if a.is_named != b.is_named:
+                    continue
+                value = self._likeness(olds[at], news[to])
+                if len(lefts) == len(rights) and lefts.index(at) == rights.index(to):
+                    value += 0.15
+                if best is None or value > best[0]:
+                    best = (value, at, to)
+        return (best[1], best[2]) if best is not None and best[0] >= 0.15 else None
+
+    def _likeness(
+        self, old: tuple[tree_sitter.Node, str], new: tuple[tree_sitter.Node, str]
+    ) -> float:
+        a, b = set(self.tokens(old[0])), set(self.tokens(new[0]))
+        value = 2 * len(a & b) / (len(a) + len(b))
+        for name in ("name", "key"):
+            x, y = old[0].child_by_field_name(name), new[0].child_by_field_name(name)
+            if x is not None and y is not None:
+                value += 0.8 if flat(x) == flat(y) else -0.5
+        if old[1] and old[1] == new[1]:
+            value += 0.4
+        return value if old[0].type == new[0].type else value - 0.1
+
+
+def edits(
+    old: tree_sitter.Node, new: tree_sitter.Node, row: Language, limit: int = 40
+) -> list[Edit]:
+    """The differences between two nodes, in the order of the new side, at most ``limit``."""
+    differ = _Differ(row, limit)
+    differ.diff(old, new)
+    return differ.found
+
+
+def holds(outer: tree_sitter.Node, inner: tree_sitter.Node, row: Language) -> bool:
+    """Whether some node below ``outer`` says the same as ``inner``."""
+    want = leaves(inner, row)
+    size = len(want)
+    if not size:
+        return False
+    return any(
+        node.is_named and node.descendant_count >= size and leaves(node, row) == want
+        for node in walk(outer)
+        if node != outer
+    )

@@ -1,0 +1,143 @@
+"""Claims about imports: what is now imported from where, and what no longer is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from models.crscore.claims.edits import flat
+from models.crscore.claims.reading import Reading
+from models.crscore.claims.units import Unit
+from models.crscore.claims.values import assigned
+from models.crscore.claims.wording import (
+    argument_texts,
+    callee,
+    calls_in,
+    number,
+    plural,
+    quote,
+    quoted,
+)
+from models.syntax.language import Language, Role
+
+_REQUIRES = frozenset({"require", "require_relative", "require_once", "include", "source", "."})
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One import: names (empty: the module itself) and the module they come from."""
+
+    names: tuple[str, ...]
+    module: str
+
+
+def imported(unit: Unit, row: Language) -> Imported | None:
+    """What a unit imports; ``None`` where it imports nothing."""
+    text = flat(unit.node).rstrip(";").strip()
+    if unit.kind != Role.IMPORT.value:
+        calls = calls_in(unit.node, row, 1)
+        if calls and callee(calls[0], row) in _REQUIRES:
+            module = ", ".join(argument_texts(calls[0], row)).strip("'\"")
+            names = assigned(unit.node, row)
+            if not module or len(module) > 120 or "(" in module:
+                return None
+            bound = tuple(re.findall(r"[\w$]+", names[0][0])) if names else ()
+            return Imported(bound, module)
+        return None
+    match = re.match(r"from\s+(\S+)\s+import\s+(.*)$", text)
+    if match:
+        return Imported(_names(match[2]), match[1])
+    match = re.match(r"import\s+(?:type\s+)?(.*?)\s+from\s+['\"](.+)['\"]$", text)
+    if match:
+        return Imported(_names(match[1]), match[2])
+    match = re.match(r"(?:(?:pub\s+)?use|import|using|#\s*include)\s+(?:static\s+)?(.*)$", text)
+    body = match[1] if match else text
+    parts = body.split(" ")
+    if row.name == "go" and len(parts) == 2:
+        return Imported((parts[0],), parts[1].strip('"'))
+    return Imported((), body.strip("'\"<> "))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(
+        name for part in re.sub(r"[(){}]", " ", text).split(",") if (name := " ".join(part.split()))
+    )
+
+
+def _sentence(item: Imported, verb: str) -> str:
+    if item.names:
+        be = "is" if len(item.names) == 1 else "are"
+        return f"{quoted(item.names)} {be} {verb} imported from {quote(item.module)}."
+    return f"{quote(item.module)} is {verb} imported."
+
+
+def _short(item: Imported) -> str:
+    name = item.names[0] if item.names else re.split(r"[./\\:]+", item.module.rstrip(".*"))[-1]
+    return name.split(" as ")[-1] or item.module
+
+
+def claims(reading: Reading) -> None:
+    """Say what the hunk does to imports."""
+    row = reading.row
+    added = [(u, i) for u in reading.alignment.added if (i := imported(u, row)) is not None]
+    removed = [(u, i) for u in reading.alignment.removed if (i := imported(u, row)) is not None]
+    changed: list[tuple[Unit, Imported, Imported]] = []
+    for old, new in list(reading.alignment.changed):
+        was, now = imported(old, row), imported(new, row)
+        if was is not None and now is not None:
+            if was.module == now.module or set(was.names) & set(now.names):
+                changed.append((new, was, now))
+            else:
+                added.append((new, now))
+                removed.append((old, was))
+            reading.finish(old)
+            reading.finish(new)
+    for unit, was, now in changed:
+        more = [name for name in now.names if name not in was.names]
+        less = [name for name in was.names if name not in now.names]
+        if was.module != now.module:
+            reading.say(
+                f"{quoted(now.names) if now.names else quote(now.module)} is now imported from "
+                f"{quote(now.module)} instead of {quote(was.module)}.",
+                68,
+                unit,
+            )
+        if more:
+            reading.say(
+                f"The import from {quote(now.module)} now also imports {quoted(more)}.", 68, unit
+            )
+        if less and was.module == now.module:
+            reading.say(
+                f"{quoted(less)} {'is' if len(less) == 1 else 'are'} no longer imported from "
+                f"{quote(now.module)}.",
+                66,
+                unit,
+            )
+    if len(added) > 1:
+        reading.say(f"{number(len(added))} new import statements were added.", 66, added[0][0])
+    for unit, item in added:
+        reading.say(_sentence(item, "now"), 67 if len(added) == 1 else 64, unit)
+        reading.finish(unit)
+    if len(removed) > 1:
+        reading.say(f"{number(len(removed))} import statements were removed.", 66, removed[0][0])
+    for unit, item in removed:
+        reading.say(
+            f"The import of {quoted(item.names) if item.names else quote(item.module)}"
+            f"{' from ' + quote(item.module) if item.names else ''} was removed.",
+            65 if len(removed) == 1 else 63,
+            unit,
+        )
+        reading.finish(unit)
+    if added:
+        names = [_short(item) for _, item in added]
+        reading.say(f"The code can now use {quoted(names, 4)}.", 30, added[0][0])
+    gone = [_short(item) for _, item in removed]
+    left = [name for name in gone if name not in {_short(item) for _, item in added}]
+    if left:
+        word = plural("it", len(left))
+        reading.say(
+            f"The code no longer depends on {quoted(left, 4)}, so nothing below may use "
+            f"{'it' if word == 'it' else 'them'}.",
+            28,
+            removed[0][0],
+        )

@@ -1,0 +1,60 @@
+"""Claims about what only moved: code put elsewhere, re-indented, or laid out anew."""
+
+from __future__ import annotations
+
+from models.crscore.claims.edits import flat
+from models.crscore.claims.reading import Reading
+from models.crscore.claims.units import FUNCTION, TYPE, Unit
+from models.crscore.claims.wording import definition_phrase, quote, quoted
+from models.syntax.language import Role
+
+
+def _moved(reading: Reading) -> list[tuple[Unit, Unit]]:
+    """Kept pairs that changed places with other kept ones."""
+    kept = [
+        (old, new)
+        for old, new in reading.alignment.kept
+        if not reading.is_done(new) and new.kind != Role.IMPORT.value
+    ]
+    order = sorted(kept, key=lambda pair: pair[1].index)
+    moved: list[tuple[Unit, Unit]] = []
+    others = [
+        (old.index, new.index)
+        for old in reading.old
+        if (new := reading.alignment.counterpart(old)) is not None and new.rows[0] >= 0
+    ]
+    for old, new in order:
+        crossed = sum((o < old.index) != (n < new.index) for o, n in others)
+        if crossed:
+            moved.append((old, new))
+    return moved
+
+
+def claims(reading: Reading) -> None:
+    """Say what only moved, and where nothing but the layout changed."""
+    moved = _moved(reading)
+    for _, new in moved[:3]:
+        phrase = definition_phrase(new)
+        where = reading.place(new).inside()
+        what = (
+            f"The {phrase}"
+            if phrase and new.kind in (FUNCTION, TYPE)
+            else f"The code {quote(flat(new.node))}"
+        )
+        reading.say(f"{what} was moved{where}.", 45, new)
+    if reading.said:
+        return
+    alignment = reading.alignment
+    if alignment.added or alignment.removed or alignment.changed:
+        return
+    names = [new.definition.name for _, new in alignment.kept if new.definition is not None]
+    tail = f" of {quoted(names, 3)}" if names else ""
+    indented = [line.text.strip() for line in reading.hunk.deleted if line.text.strip()]
+    same = indented == [line.text.strip() for line in reading.hunk.added if line.text.strip()]
+    if not any(line.text.strip() for line in (*reading.hunk.added, *reading.hunk.deleted)):
+        word = "added" if reading.hunk.added else "removed"
+        reading.say(f"Only blank lines were {word}.", 40)
+    elif same:
+        reading.say(f"Only the white space{tail} was changed; the code does the same.", 40)
+    else:
+        reading.say(f"Only the layout{tail} was changed; the code does the same.", 40)

@@ -1,0 +1,128 @@
+"""One hunk, read: both sides' units, their alignment, and the sentences said so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import tree_sitter
+
+from models.change import Hunk
+from models.crscore.claims.align import Alignment, Rows, align
+from models.crscore.claims.units import FUNCTION, TYPE, Unit, read_units
+from models.crscore.claims.wording import Place, Said, Section, condition_text, place_of
+from models.syntax.fragment import Fragment
+from models.syntax.language import Language, Role
+
+
+@dataclass(slots=True)
+class Reading:
+    """What the makers of claims share about one hunk.
+
+    ``first_old``/``first_new`` are the rows of the hunk's first line on each side (0 for bare
+    hunks, the place in the file where whole files were read).
+    """
+
+    hunk: Hunk
+    row: Language
+    old: list[Unit]
+    new: list[Unit]
+    alignment: Alignment
+    rows: Rows
+    section: Section
+    first_old: int
+    first_new: int
+    said: list[Said] = field(default_factory=list)
+    done: set[int] = field(default_factory=set)  # id() of units that need no sentence any more
+
+    @classmethod
+    def of(
+        cls, hunk: Hunk, old: Fragment, new: Fragment, first_old: int = 0, first_new: int = 0
+    ) -> Reading:
+        """Read both sides of a hunk in trees that hold at least its lines."""
+        old_units = read_units(old, first_old, first_old + max(hunk.old_count - 1, 0))
+        new_units = read_units(new, first_new, first_new + max(hunk.new_count - 1, 0))
+        rows = Rows.of(hunk, first_old, first_new)
+        return cls(
+            hunk=hunk,
+            row=new.row,
+            old=old_units if hunk.old_count else [],
+            new=new_units if hunk.new_count else [],
+            alignment=align(old_units, new_units, rows),
+            rows=rows,
+            section=Section.read(hunk.section),
+            first_old=first_old,
+            first_new=first_new,
+        )
+
+    def say(self, text: str, weight: float, unit: Unit | None = None) -> None:
+        """Add a sentence about a unit of either side."""
+        self.said.append(Said(text, weight, self.lines(unit)))
+
+    def lines(self, unit: Unit | None) -> tuple[int, ...]:
+        """A unit's changed lines: head-side numbers, or base-side ones of an old unit."""
+        if unit is None:
+            changed = self.hunk.added or self.hunk.deleted
+            return tuple(n for line in changed if (n := line.new_no or line.old_no))
+        is_new = unit.index < len(self.new) and self.new[unit.index] is unit
+        first = self.first_new if is_new else self.first_old
+        side = self.hunk.after if is_new else self.hunk.before
+        marked = self.rows.new_changed if is_new else self.rows.old_changed
+        found: list[int] = []
+        for row in range(max(unit.rows[0], first), unit.rows[1] + 1):
+            at = row - first
+            if row in marked and at < len(side):
+                number = side[at].new_no if is_new else side[at].old_no
+                if number is not None:
+                    found.append(number)
+        return tuple(found)
+
+    def place(self, unit: Unit) -> Place:
+        """The function and type around a unit."""
+        return place_of(unit, self.section, self._in_section(unit))
+
+    def _in_section(self, unit: Unit) -> bool:
+        """Whether the unit stands inside what git names after the second ``@@``."""
+        if not self.section.name or unit.rows[0] < 0:
+            return False
+        is_new = unit.index < len(self.new) and self.new[unit.index] is unit
+        side = self.hunk.after if is_new else self.hunk.before
+        at = unit.rows[0] - (self.first_new if is_new else self.first_old)
+        depths = [
+            len(line.text) - len(line.text.lstrip()) for line in side[: at + 1] if line.text.strip()
+        ]
+        if not depths:
+            return False
+        if self.section.kind in ("function", "variable"):
+            # A line further out than where the hunk begins may already have left it.
+            return min(depths) > 0 and (min(depths) >= depths[0] or min(depths) > 4)
+        return min(depths) > 0
+
+    def guard(self, unit: Unit) -> str:
+        """The added condition under which a unit runs, "" where there is none."""
+        for parent, branch in reversed(unit.parents):
+            if parent.kind in (FUNCTION, TYPE):
+                break
+            if parent.kind == Role.IF.value and branch != "alternative":
+                return condition_text(parent.node, self.row)
+        return ""
+
+    def finish(self, unit: Unit, inner: bool = False) -> None:
+        """Mark a unit as spoken of, with all that it holds if asked."""
+        stack = [unit]
+        while stack:
+            here = stack.pop()
+            self.done.add(id(here))
+            if inner:
+                stack.extend(here.inner)
+
+    def is_new(self, unit: Unit) -> bool:
+        """Whether a unit of the new side has no counterpart on the old one."""
+        return self.alignment.counterpart(unit) is None
+
+    def is_done(self, unit: Unit) -> bool:
+        """Whether a unit was spoken of."""
+        return id(unit) in self.done
+
+    def role(self, node: tree_sitter.Node) -> Role | None:
+        """The role of a node in this language."""
+        return self.row.role(node.type)
