@@ -11,7 +11,8 @@ import jwt
 from flask import Request
 
 from tests.github_double.errors import ApiError, not_found
-from tests.github_double.world import Account, App, Installation, Repo, Token, World
+from tests.github_double.records import Account, App, Installation, Repo, Token
+from tests.github_double.world import World
 
 _RANK = {"none": 0, "read": 1, "triage": 2, "write": 3, "maintain": 4, "admin": 5}
 

@@ -7,158 +7,22 @@ a person can do with curl.
 from __future__ import annotations
 
 import base64
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
-
-import requests
+from typing import Any
 
 from tests.github_double.git_store import FileSpec
+from tests.github_double.process import AppKeys, DoubleError, Json, Pull, Running, Violations
 
-Json = dict[str, Any]
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class DoubleError(RuntimeError):
-    """The double refused what a test asked of it."""
+__all__ = ["AppKeys", "Double", "DoubleError", "Pull", "Violations"]
 
 
-class Violations(AssertionError):
-    """Calls or answers broke GitHub's own description of its API."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """A pull request as it stands; every method that changes it gives a new one."""
-
-    id: int
-    repo: str
-    number: int
-    url: str
-    head_ref: str
-    head_sha: str
-    base_ref: str
-    base_sha: str
-    merge_base: str
-    state: str
-    draft: bool
-    merged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AppKeys:
-    """A registered App: what its operator would have in a file."""
-
-    id: int
-    slug: str
-    client_id: str
-    client_secret: str
-    pem: str
-    webhook_secret: str
-    hook_id: int
-    bot: str
-
-
-class Double:
+class Double(Running):
     """A running double.
 
     ``with Double() as github:`` starts one in a process of its own and ends it; ``Double.at(url)``
     speaks to one that runs already. ``judge``: ``auto`` (where Node is), ``always``, ``never``.
     """
-
-    def __init__(self, *, judge: str = "auto", state: Path | None = None, port: int = 0) -> None:
-        self.url = ""
-        self.judged = False
-        self._judge, self._state, self._port = judge, state, port
-        self._process: subprocess.Popen[str] | None = None
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._session = requests.Session()
-
-    # -- life ------------------------------------------------------------------------------
-
-    @classmethod
-    def at(cls, url: str) -> Double:
-        """Speak to a double that someone else started."""
-        double = cls()
-        double.url = url.rstrip("/")
-        double.judged = bool(double.settings()["judged"])
-        return double
-
-    def start(self) -> Self:
-        """Start the process and wait until it listens."""
-        if self._state is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="github-double-")
-        state = self._state or Path(self._temporary.name if self._temporary else ".")
-        command = [
-            sys.executable,
-            "-m",
-            "tests.github_double",
-            "--port",
-            str(self._port),
-            "--judge",
-            self._judge,
-            "--state",
-            str(state),
-        ]
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=env
-        )
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise DoubleError("the double of GitHub did not start: see its words above")
-        said = json.loads(line)
-        self.url, self.judged = said["url"], said["judged"]
-        return self
-
-    def stop(self) -> None:
-        """End the process and remove its folder."""
-        self._session.close()
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(15)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            if self._process.stdout is not None:
-                self._process.stdout.close()
-            self._process = None
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
-
-    def __enter__(self) -> Self:
-        return self.start() if not self.url else self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    @property
-    def ghes_url(self) -> str:
-        """The API's address in the style of GitHub Enterprise Server."""
-        return f"{self.url}/api/v3"
-
-    def call(self, method: str, path: str, data: Any = None) -> Any:
-        """One call of the double's own API; ``path`` comes after ``/_double``."""
-        got = self._session.request(method, f"{self.url}/_double{path}", json=data, timeout=180)
-        if got.status_code >= 400:
-            raise DoubleError(f"{method} {path}: {got.status_code} {got.text[:500]}")
-        return got.json()
 
     # -- repositories and pull requests ------------------------------------------------------
 
@@ -264,7 +128,7 @@ class Double:
         return dict(self.call("POST", f"{_at(pull)}/review-comments", data))
 
     def review(self, pull: Pull, *, author: str = "alice", **data: Any) -> Json:
-        """A person's review (``event``, ``body``, ``comments``); without ``event`` it is pending."""
+        """A person's review (``event``, ``body``, ``comments``); pending without ``event``."""
         return dict(self.call("POST", f"{_at(pull)}/reviews", {"author": author, **data}))
 
     def reviews(self, pull: Pull, *, author: str | None = None) -> list[Json]:
@@ -303,7 +167,7 @@ class Double:
         permissions: Mapping[str, str] | None = None,
         events: Sequence[str] | None = None,
     ) -> AppKeys:
-        """Register an App: contents: read, pull_requests and checks: write unless said otherwise."""
+        """Register an App; it may read contents and write pull requests and checks by default."""
         data = {
             "name": name,
             "webhook_url": webhook_url,

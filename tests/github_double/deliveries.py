@@ -15,15 +15,8 @@ import requests
 
 from tests.github_double import examples, render
 from tests.github_double.examples import Subject, pull_of
-from tests.github_double.world import (
-    Account,
-    Delivery,
-    Hook,
-    Installation,
-    Repo,
-    World,
-    now,
-)
+from tests.github_double.records import Account, Delivery, Hook, Installation, Repo, now
+from tests.github_double.world import World
 
 TIMEOUT_SECONDS = 10.0
 """GitHub gives a webhook ten seconds to answer."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.github_double import render, render_pull
-from tests.github_double.world import (
+from tests.github_double.records import (
     Account,
     App,
     CheckRun,
@@ -73,10 +73,10 @@ def payload(
     What the double knows takes the place of the recorded values; what it does not know stays as
     recorded, with its addresses turned to the double. ``extra`` has the last word.
     """
-    out = example(event, action)
+    recorded = example(event, action)
     repo = _repo_of(subject)
-    old_name = (out.get("repository") or {}).get("full_name", "")
-    out = _repoint(out, root, old_name, repo.full_name if repo else old_name)
+    old_name = (recorded.get("repository") or {}).get("full_name", "")
+    out: Json = _repoint(recorded, root, old_name, repo.full_name if repo else old_name)
     if action is not None:
         out["action"] = action
     for name, value in _parts(root, event, action, subject).items():
@@ -97,8 +97,7 @@ def payload(
                 "id": installation.id,
                 "node_id": node_id("MDIz", installation.id),
             }
-    out.update(extra or {})
-    return out
+    return {**out, **(extra or {})}
 
 
 def _repo_of(subject: Subject) -> Repo | None:
@@ -181,7 +180,7 @@ def _repoint(value: Any, root: str, old: str, new: str) -> Any:
 
 def ping(root: str, app: App) -> Json:
     """The first delivery of an App's webhook."""
-    out = _repoint(example("ping", None), root, "", "")
+    out: Json = _repoint(example("ping", None), root, "", "")
     out.pop("repository", None)
     out["hook_id"] = app.hook.id
     out["hook"] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import io
+import itertools
 import json
 import re
 import secrets
@@ -86,6 +87,7 @@ class Gateway:
         self._pass = secrets.token_hex(16)
         self._originals: dict[str, Environ] = {}
         self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
 
     def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
@@ -132,7 +134,7 @@ class Gateway:
         headers = {k.removeprefix("HTTP_").lower(): environ[k] for k in keep if environ.get(k)}
         with self._lock:
             call = Call(
-                len(self.calls) + 1,
+                next(self._numbers),
                 time.time(),
                 environ["REQUEST_METHOD"],
                 path,

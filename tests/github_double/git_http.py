@@ -71,7 +71,7 @@ class GitHttp:
 
 
 def _backend(environ: Environ, folder: str, tail: str, user: str) -> bytes:
-    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    body: bytes = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     env = {
         "PATH": os.environ.get("PATH", ""),
         "GIT_PROJECT_ROOT": folder,

@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,18 @@ class Conflict(GitError):
     """A merge or a rebase met a conflict."""
 
 
-def run_git(folder: Path, *args: str, stdin: bytes | None = None, **env: str) -> bytes:
+def run_git(
+    folder: Path,
+    *args: str,
+    stdin: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+) -> bytes:
     """Run git in a folder and return its standard output; ``GitError`` where it fails."""
     done = subprocess.run(
         ["git", "-C", str(folder), *args],
         input=stdin,
         capture_output=True,
-        env={**os.environ, **_ENV, **env},
+        env={**os.environ, **_ENV, **(env or {})},
     )
     if done.returncode != 0:
         raise GitError(f"git {' '.join(args[:3])}: {done.stderr.decode(errors='replace').strip()}")
@@ -118,9 +124,11 @@ class GitRepo:
         """Ask git something whose answer never changes: arguments hold only object ids."""
         return run_git(self.folder, *args)
 
-    def run(self, *args: str, stdin: bytes | None = None, **env: str) -> bytes:
+    def run(
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> bytes:
         """Ask git something that may change with time (names of branches, writes)."""
-        return run_git(self.folder, *args, stdin=stdin, **env)
+        return run_git(self.folder, *args, stdin=stdin, env=env)
 
     # -- names -----------------------------------------------------------------------------
 
@@ -211,7 +219,7 @@ class GitRepo:
                         "--allow-empty",
                         "--keep-redundant-commits",
                         sha,
-                        GIT_COMMITTER_DATE=date,
+                        env={"GIT_COMMITTER_DATE": date},
                     )
                 except GitError as error:
                     raise Conflict(f"{sha} does not apply on {new_base}: {error}") from None
@@ -224,9 +232,9 @@ class GitRepo:
             try:
                 if squash:
                     run_git(folder, "merge", "-q", "--squash", other)
-                    run_git(folder, "commit", "-q", "--allow-empty", "-m", message, **date)
+                    run_git(folder, "commit", "-q", "--allow-empty", "-m", message, env=date)
                 else:
-                    run_git(folder, "merge", "-q", "--no-ff", "-m", message, other, **date)
+                    run_git(folder, "merge", "-q", "--no-ff", "-m", message, other, env=date)
             except GitError as error:
                 raise Conflict(f"{other} does not merge into {into}: {error}") from None
             return run_git(folder, "rev-parse", "HEAD").decode().strip()
@@ -383,6 +391,4 @@ def _data(content: bytes) -> bytes:
 
 
 def _iso(when: int) -> str:
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -13,8 +13,8 @@ from graphql import GraphQLError, GraphQLSchema, build_schema, graphql_sync
 from tests.github_double import deliveries, render_pull
 from tests.github_double.auth import allowed, can_read
 from tests.github_double.errors import ApiError
+from tests.github_double.records import Account, Pull, Repo, ReviewComment, Thread, node_id
 from tests.github_double.web import answer, body, caller, root, world
-from tests.github_double.world import Account, Pull, Repo, ReviewComment, Thread, node_id
 
 blueprint = Blueprint("graphql", __name__)
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def _refuse(kind: str, message: str) -> GraphQLError:
 class _Root:
     """What the fields of Query and Mutation resolve to."""
 
-    def repository(self, _info: Any, owner: str, name: str, followRenames: bool = True) -> Json:  # noqa: N803
+    def repository(self, _info: Any, owner: str, name: str, followRenames: bool = True) -> Json:
         repo = world().repos.get(f"{owner}/{name}".lower())
         if repo is None or not can_read(caller(), repo):
             raise _refuse(
@@ -77,10 +77,10 @@ class _Root:
     def viewer(self, _info: Any) -> Json:
         return _actor(caller().account) or {}
 
-    def resolveReviewThread(self, _info: Any, input: Json) -> Json:  # noqa: N802
+    def resolveReviewThread(self, _info: Any, input: Json) -> Json:
         return _settle(input, resolved=True)
 
-    def unresolveReviewThread(self, _info: Any, input: Json) -> Json:  # noqa: N802
+    def unresolveReviewThread(self, _info: Any, input: Json) -> Json:
         return _settle(input, resolved=False)
 
 

@@ -10,9 +10,10 @@ from flask import Blueprint, Response, current_app, request
 from tests.github_double import deliveries, render
 from tests.github_double.errors import ApiError, not_found
 from tests.github_double.examples import Subject, short_repo
-from tests.github_double.own_world import comment_by_id, pull_of_path, repo_of, review_by_id
+from tests.github_double.own_people import comment_by_id, review_by_id
+from tests.github_double.own_world import pull_of_path, repo_of
+from tests.github_double.records import Delivery, Limits, ReviewComment
 from tests.github_double.web import answer, body, world
-from tests.github_double.world import Delivery, Limits, ReviewComment
 
 blueprint = Blueprint("own_control", __name__, url_prefix="/_double")
 Json = dict[str, Any]
@@ -177,6 +178,16 @@ def set_limits() -> Response:
             raise ApiError(422, f"no limit {name}; there are {', '.join(sorted(known))}")
         setattr(world().limits, name, int(value))
     return answer({name: getattr(world().limits, name) for name in sorted(known)})
+
+
+@blueprint.post("/reset")
+def reset() -> Response:
+    """Forget everything: repositories, Apps, tokens, faults, recorded calls, limits."""
+    _gateway().faults.clear()
+    with world().lock:
+        world().reset()
+    _gateway().calls.clear()
+    return answer({})
 
 
 @blueprint.patch("/settings")

@@ -6,25 +6,19 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from flask import Blueprint, Response, g, request
+from flask import Blueprint, Response, g
 
-from tests.github_double import pulls, render, render_pull, reviews
+from tests.github_double import pulls, render, render_pull
 from tests.github_double.deliveries import announce
 from tests.github_double.errors import ApiError, not_found
 from tests.github_double.git_store import FileSpec
-from tests.github_double.web import answer, body, drop_comment, world
-from tests.github_double.world import (
+from tests.github_double.records import (
     Hook,
-    IssueComment,
     Pull,
-    Reaction,
     Repo,
-    Review,
-    ReviewComment,
-    Thread,
-    node_id,
     now,
 )
+from tests.github_double.web import answer, body, world
 
 blueprint = Blueprint("own_world", __name__, url_prefix="/_double")
 _REPO = "/repos/<owner>/<name>"
@@ -33,13 +27,15 @@ Json = dict[str, Any]
 
 
 @blueprint.before_request
-def _lock() -> None:
+def hold() -> None:
+    """Take the world's lock for the whole request."""
     world().lock.acquire()
     g.own_locked = True
 
 
 @blueprint.teardown_request
-def _unlock(_error: BaseException | None) -> None:
+def let_go(_error: BaseException | None) -> None:
+    """Give the lock back."""
     if g.pop("own_locked", False):
         world().lock.release()
 
@@ -281,131 +277,6 @@ def act(owner: str, name: str, number: int, verb: str) -> Response:
     return _shown(pull)
 
 
-# -- what people say ---------------------------------------------------------------------------
-
-
-@blueprint.post(f"{_PULL}/comments")
-def say(owner: str, name: str, number: int) -> Response:
-    pull, data = pull_of_path(owner, name, number), body()
-    author = world().account(data.get("author", "alice"))
-    comment = IssueComment(world().next_id(), pull, author, data["body"])
-    pull.comments.append(comment)
-    announce(world(), "issue_comment", "created", comment, author)
-    return answer(render_pull.issue_comment(world().root, comment), 201)
-
-
-@blueprint.post(f"{_PULL}/review-comments")
-def remark(owner: str, name: str, number: int) -> Response:
-    pull, data = pull_of_path(owner, name, number), body()
-    author = world().account(data.pop("author", "alice"))
-    data.setdefault("commit_id", pull.head_sha)
-    comment = reviews.single(world(), pull, author, data, None)
-    announce(world(), "pull_request_review_comment", "created", comment, author)
-    return answer(render_pull.review_comment(world().root, comment), 201)
-
-
-@blueprint.post(f"{_PULL}/reviews")
-def say_in_review(owner: str, name: str, number: int) -> Response:
-    pull, data = pull_of_path(owner, name, number), body()
-    author = world().account(data.pop("author", "alice"))
-    review = reviews.create(world(), pull, author, data, None)
-    if review.state != "PENDING":
-        announce(world(), "pull_request_review", "submitted", review, author)
-    return answer(render_pull.review_with_comments(world().root, review), 201)
-
-
-@blueprint.get(f"{_PULL}/reviews")
-def all_reviews(owner: str, name: str, number: int) -> Response:
-    pull = pull_of_path(owner, name, number)
-    return answer([render_pull.review_with_comments(world().root, r) for r in pull.reviews])
-
-
-@blueprint.get(f"{_PULL}/comments")
-def all_comments(owner: str, name: str, number: int) -> Response:
-    pull = pull_of_path(owner, name, number)
-    return answer([render_pull.issue_comment(world().root, c) for c in pull.comments])
-
-
-@blueprint.get(f"{_PULL}/threads")
-def all_threads(owner: str, name: str, number: int) -> Response:
-    pull = pull_of_path(owner, name, number)
-    return answer([_thread(t) for t in pull.threads])
-
-
-def _thread(thread: Thread) -> Json:
-    top = thread.comments[0]
-    return {
-        "id": thread.id,
-        "node_id": node_id("PRRT", thread.id),
-        "resolved": thread.resolved_by is not None,
-        "resolved_by": thread.resolved_by.login if thread.resolved_by else None,
-        "outdated": top.line is None and top.subject_type == "line",
-        "comments": [render_pull.review_comment(world().root, c) for c in thread.comments],
-    }
-
-
-@blueprint.get(f"{_PULL}/checks")
-def all_checks(owner: str, name: str, number: int) -> Response:
-    repo = repo_of(owner, name)
-    return answer(
-        [
-            {**render_pull.check_run(world().root, c), "annotations": c.annotations}
-            for c in repo.checks.values()
-        ]
-    )
-
-
-@blueprint.post("/comments/<int:which>/<any(resolve,unresolve,delete,edit,react):verb>")
-def on_comment(which: int, verb: str) -> Response:
-    """Act on a comment by its id, of either kind: as a person would on the page."""
-    data = body()
-    by = world().account(data.get("author", "alice"))
-    comment = comment_by_id(which)
-    line = isinstance(comment, ReviewComment)
-    event = "pull_request_review_comment" if line else "issue_comment"
-    if verb == "react":
-        comment.reactions.append(Reaction(world().next_id(), by, data["content"]))
-    elif verb == "edit":
-        changes = {"body": {"from": comment.body}}
-        comment.body, comment.updated_at = data["body"], now()
-        announce(world(), event, "edited", comment, by, {"changes": changes})
-    elif verb == "delete":
-        announce(world(), event, "deleted", comment, by)
-        if isinstance(comment, ReviewComment):
-            drop_comment(comment)
-        else:
-            comment.pull.comments.remove(comment)
-    elif isinstance(comment, ReviewComment):
-        comment.thread.resolved_by = by if verb == "resolve" else None
-        announce(world(), "pull_request_review_thread", f"{verb}d", comment.thread, by)
-        return answer(_thread(comment.thread))
-    else:
-        raise ApiError(422, "only review comments stand in threads")
-    return answer({})
-
-
-def comment_by_id(which: int) -> ReviewComment | IssueComment:
-    """A comment of either kind."""
-    for repo in world().repos.values():
-        for pull in repo.pulls.values():
-            every: list[ReviewComment | IssueComment] = list(pull.comments)
-            every += [c for t in pull.threads for c in t.comments]
-            for comment in every:
-                if comment.id == which:
-                    return comment
-    raise not_found()
-
-
-def review_by_id(which: int) -> Review:
-    """A review of any pull request."""
-    for repo in world().repos.values():
-        for pull in repo.pulls.values():
-            for review in pull.reviews:
-                if review.id == which:
-                    return review
-    raise not_found()
-
-
 # -- Apps, hooks, tokens -----------------------------------------------------------------------
 
 
@@ -525,6 +396,5 @@ def summary() -> Response:
                 for r in world().repos.values()
                 for p in r.pulls.values()
             ],
-            "path": request.path,
         }
     )

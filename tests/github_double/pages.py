@@ -8,8 +8,9 @@ from html import escape
 from typing import Any
 
 from tests.github_double import pulls
+from tests.github_double.records import Pull
 from tests.github_double.reviews import comments_of
-from tests.github_double.world import Pull, World
+from tests.github_double.world import World
 
 _STYLE = (
     "body{font:15px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}"

@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 from typing import IO
 
+from tests.github_double import description
+
 HERE = Path(__file__).parent
 _CLI = HERE / "node_modules" / "@stoplight" / "prism-cli" / "dist" / "index.js"
 DESCRIPTION = HERE / "node_modules" / "@octokit" / "openapi" / "generated" / "api.github.com.json"
-START_SECONDS = 90.0
+START_SECONDS = 300.0
 
 
 def missing() -> str:
@@ -30,8 +32,9 @@ def missing() -> str:
 class Prism:
     """One prism process in front of one double."""
 
-    def __init__(self, upstream: str, folder: Path) -> None:
-        self.upstream = upstream
+    def __init__(self, upstream: str, folder: Path, rules: list[str]) -> None:
+        self.upstream, self.rules = upstream, rules
+        self.description = folder / "github.json"
         self.log_file = folder / "prism.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
@@ -45,13 +48,14 @@ class Prism:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
         self.log_file.parent.mkdir(parents=True, exist_ok=True)
+        description.cut(DESCRIPTION, self.description, self.rules)
         self._log = self.log_file.open("wb")
         self._process = subprocess.Popen(
             [
                 "node",
                 str(_CLI),
                 "proxy",
-                str(DESCRIPTION),
+                str(self.description),
                 self.upstream,
                 "--port",
                 str(port),

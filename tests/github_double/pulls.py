@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from tests.github_double import anchors
 from tests.github_double.errors import ApiError, invalid
 from tests.github_double.git_store import FileDiff, FileSpec, GitError
-from tests.github_double.world import Account, Pull, Repo, World, now
+from tests.github_double.records import Account, Pull, Repo, now
+from tests.github_double.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def commit(
     if parent is None and branch != repo.default_branch:
         parent = repo.git.resolve(start or repo.default_branch)
     sha = repo.git.commit(
-        branch, files, message=message, parent=parent, when=int(time.time()), author=author
+        branch, files, message=message, parent=parent, when=seconds(), author=author
     )
     repo.pushed_at = now()
     follow(world, repo, branch)
@@ -178,7 +179,7 @@ def rewrite_head(world: World, pull: Pull, sha: str) -> None:
 def rebase(world: World, pull: Pull) -> str:
     """Replay the pull request on the present tip of its base branch and force-push it."""
     base = pull.repo.git.resolve(f"refs/heads/{pull.base_ref}") or pull.base_sha
-    sha = pull.repo.git.rebase(pull.head_sha, merge_base(pull), base, int(time.time()))
+    sha = pull.repo.git.rebase(pull.head_sha, merge_base(pull), base, seconds())
     rewrite_head(world, pull, sha)
     return sha
 
@@ -187,7 +188,7 @@ def merge_base_into_head(world: World, pull: Pull) -> str:
     """Merge the base branch into the pull request's branch ("Update branch")."""
     base = pull.repo.git.resolve(f"refs/heads/{pull.base_ref}") or pull.base_sha
     message = f"Merge branch '{pull.base_ref}' into {pull.head_ref}"
-    sha = pull.repo.git.merge(pull.head_sha, base, message, int(time.time()))
+    sha = pull.repo.git.merge(pull.head_sha, base, message, seconds())
     rewrite_head(world, pull, sha)
     return sha
 
@@ -196,7 +197,7 @@ def squash(world: World, pull: Pull, message: str = "Squashed") -> str:
     """Force-push the pull request's change as one commit on its merge base."""
     git = pull.repo.git
     tree = git.run("rev-parse", f"{pull.head_sha}^{{tree}}").decode().strip()
-    date = f"{int(time.time())} +0000"
+    date = f"{seconds()} +0000"
     sha = (
         git.run(
             "commit-tree",
@@ -205,8 +206,7 @@ def squash(world: World, pull: Pull, message: str = "Squashed") -> str:
             merge_base(pull),
             "-m",
             message,
-            GIT_COMMITTER_DATE=date,
-            GIT_AUTHOR_DATE=date,
+            env={"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date},
         )
         .decode()
         .strip()
@@ -221,7 +221,7 @@ def merge(world: World, pull: Pull, method: str = "merge") -> str:
         raise ApiError(405, "Pull Request is not mergeable")
     git = pull.repo.git
     base = git.resolve(f"refs/heads/{pull.base_ref}") or pull.base_sha
-    when = int(time.time())
+    when = seconds()
     title = f"{pull.title} (#{pull.number})"
     try:
         if method == "rebase":

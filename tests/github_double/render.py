@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
-from tests.github_double.world import Account, App, Delivery, Hook, Installation, Repo, node_id
+from tests.github_double.records import Account, App, Delivery, Hook, Installation, Repo, node_id
 
 Json = dict[str, Any]
 
@@ -16,8 +17,10 @@ def web_root(root: str) -> str:
 
 def user(root: str, account: Account) -> Json:
     """A simple-user."""
-    url = f"{root}/users/{account.login}"
+    url = f"{root}/users/{quote(account.login)}"
     web = web_root(root)
+    bot = account.type == "Bot"
+    page = f"apps/{account.login.removesuffix('[bot]')}" if bot else account.login
     return {
         "login": account.login,
         "id": account.id,
@@ -25,7 +28,7 @@ def user(root: str, account: Account) -> Json:
         "avatar_url": f"{web}/avatars/u/{account.id}",
         "gravatar_id": "",
         "url": url,
-        "html_url": f"{web}/{account.login}",
+        "html_url": f"{web}/{page}",
         "followers_url": f"{url}/followers",
         "following_url": f"{url}/following{{/other_user}}",
         "gists_url": f"{url}/gists{{/gist_id}}",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from tests.github_double import pulls
 from tests.github_double.auth import association
 from tests.github_double.git_store import Commit, FileDiff
-from tests.github_double.render import app, maybe_user, repo, user, web_root
-from tests.github_double.reviews import comments_of
-from tests.github_double.world import (
+from tests.github_double.records import (
     CheckRun,
     IssueComment,
     Pull,
@@ -19,6 +18,8 @@ from tests.github_double.world import (
     ReviewComment,
     node_id,
 )
+from tests.github_double.render import app, maybe_user, repo, user, web_root
+from tests.github_double.reviews import comments_of
 
 Json = dict[str, Any]
 
@@ -278,7 +279,7 @@ def reaction(root: str, record: Reaction) -> Json:
 
 def file_row(root: str, record: Repo, diff: FileDiff, commit: str, *, patch: bool = True) -> Json:
     """A diff-entry; without ``patch`` as GitHub gives the files that were too much."""
-    name = _quote(diff.path)
+    name = quote(diff.path, safe="/")
     html = f"{web_root(root)}/{record.full_name}"
     shown = patch and bool(diff.patch)
     out: Json = {
@@ -396,9 +397,3 @@ def review_with_comments(root: str, record: Review) -> Json:
         **review(root, record),
         "comments": [review_comment(root, c) for c in comments_of(record)],
     }
-
-
-def _quote(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path, safe="/")

@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from tests.github_double import deliveries, render
 from tests.github_double.auth import Caller, need_app, require
 from tests.github_double.errors import ApiError, not_found
+from tests.github_double.records import DEFAULT_PERMISSIONS, App, Delivery, Hook, Installation
 from tests.github_double.web import (
     answer,
     body,
@@ -25,7 +26,6 @@ from tests.github_double.web import (
     root,
     world,
 )
-from tests.github_double.world import DEFAULT_PERMISSIONS, App, Delivery, Hook, Installation
 
 blueprint = Blueprint("app", __name__)
 _RANK = {"read": 1, "write": 2, "admin": 3}
@@ -352,7 +352,7 @@ def get_user(login: str) -> Response:
 def rate_limit() -> Response:
     state = rate_state(caller())
     names = ("core", "search", "graphql", "integration_manifest")
-    return answer({"resources": {n: state for n in names}, "rate": state})
+    return answer({"resources": dict.fromkeys(names, state), "rate": state})
 
 
 def rate_state(who: Caller) -> dict[str, int]:

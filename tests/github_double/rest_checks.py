@@ -8,15 +8,15 @@ from flask import Blueprint, Response, request
 
 from tests.github_double import render, render_pull
 from tests.github_double.errors import ApiError, not_found, simple_422
+from tests.github_double.records import CheckRun, Repo, now
 from tests.github_double.web import answer, body, caller, find_repo, page, root, world
-from tests.github_double.world import CheckRun, Repo, now
 
 blueprint = Blueprint("checks", __name__)
 _RUN = "/repos/<owner>/<name>/check-runs/<int:which>"
 
 
 def _apps_only(owner: str, name: str) -> Repo:
-    repo = find_repo(owner, name)
+    find_repo(owner, name)
     if caller().installation is None:
         raise ApiError(403, "You must authenticate via a GitHub App.")
     return find_repo(owner, name, "write", "checks")

@@ -8,6 +8,7 @@ from tests.github_double import pulls, render_pull
 from tests.github_double.auth import require, require_account
 from tests.github_double.deliveries import announce
 from tests.github_double.errors import ApiError, invalid
+from tests.github_double.records import Pull, now
 from tests.github_double.web import (
     accepts,
     answer,
@@ -21,7 +22,6 @@ from tests.github_double.web import (
     root,
     world,
 )
-from tests.github_double.world import Pull, now
 
 blueprint = Blueprint("pulls", __name__)
 _AREA = "pull_requests"

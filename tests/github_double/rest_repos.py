@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 from tests.github_double import render, render_pull
 from tests.github_double.auth import role
 from tests.github_double.errors import ApiError, not_found
+from tests.github_double.records import Repo
 from tests.github_double.web import (
     accepts,
     answer,
@@ -22,7 +23,6 @@ from tests.github_double.web import (
     root,
     world,
 )
-from tests.github_double.world import Repo
 
 blueprint = Blueprint("repos", __name__)
 

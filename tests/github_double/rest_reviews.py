@@ -10,6 +10,15 @@ from tests.github_double import render_pull, reviews
 from tests.github_double.auth import require, require_account
 from tests.github_double.deliveries import announce
 from tests.github_double.errors import ApiError, invalid, not_found
+from tests.github_double.records import (
+    IssueComment,
+    Pull,
+    Reaction,
+    Repo,
+    Review,
+    ReviewComment,
+    now,
+)
 from tests.github_double.web import (
     answer,
     body,
@@ -25,15 +34,6 @@ from tests.github_double.web import (
     root,
     visible_reviews,
     world,
-)
-from tests.github_double.world import (
-    IssueComment,
-    Pull,
-    Reaction,
-    Repo,
-    Review,
-    ReviewComment,
-    now,
 )
 
 blueprint = Blueprint("reviews", __name__)

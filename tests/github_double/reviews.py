@@ -6,16 +6,8 @@ from typing import Any
 
 from tests.github_double import anchors, pulls
 from tests.github_double.errors import ApiError, invalid, simple_422
-from tests.github_double.world import (
-    Account,
-    App,
-    Pull,
-    Review,
-    ReviewComment,
-    Thread,
-    World,
-    now,
-)
+from tests.github_double.records import Account, App, Pull, Review, ReviewComment, Thread, now
+from tests.github_double.world import World
 
 _STATES = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
 

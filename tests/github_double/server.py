@@ -8,7 +8,7 @@ from pathlib import Path
 from flask import Flask, Response
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from tests.github_double import own_control, own_world
+from tests.github_double import own_control, own_people, own_world
 from tests.github_double.core import create_core
 from tests.github_double.errors import ApiError
 from tests.github_double.gateway import Gateway
@@ -32,6 +32,7 @@ def create_own(world: World) -> Flask:
     app.extensions["world"] = world
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.register_blueprint(own_world.blueprint)
+    app.register_blueprint(own_people.blueprint)
     app.register_blueprint(own_control.blueprint)
 
     @app.errorhandler(ApiError)
@@ -61,9 +62,8 @@ class Server:
     ) -> None:
         self.world = World(folder)
         own = create_own(self.world)
-        self.gateway = Gateway(
-            self.world, create_core(self.world), own, GitHttp(self.world), Pages(self.world)
-        )
+        core = create_core(self.world)
+        self.gateway = Gateway(self.world, core, own, GitHttp(self.world), Pages(self.world))
         own.extensions["gateway"] = self.gateway
         self.http: BaseWSGIServer = make_server(
             host, port, self.gateway, threaded=True, request_handler=_Quiet
@@ -71,7 +71,8 @@ class Server:
         self.port = self.http.port
         self.url = f"http://{host}:{self.port}"
         self.world.root = self.url
-        self.prism = Prism(self.url, folder) if judge else None
+        rules = [rule.rule for rule in core.url_map.iter_rules()]
+        self.prism = Prism(self.url, folder, rules) if judge else None
 
     def close(self) -> None:
         """Stop listening and stop prism."""

@@ -10,7 +10,8 @@ from flask import Response, current_app, g, jsonify, request
 
 from tests.github_double.auth import Caller, can_read, require
 from tests.github_double.errors import ApiError, not_found
-from tests.github_double.world import Pull, Repo, Review, ReviewComment, Thread, World
+from tests.github_double.records import Pull, Repo, Review, ReviewComment, Thread
+from tests.github_double.world import World
 
 T = TypeVar("T")
 
