@@ -1,0 +1,84 @@
+"""The ``marginalia`` command: it names the subcommands and says errors in one line.
+
+Nothing heavy is imported here: ``marginalia --help`` answers in well under a second. Each
+subcommand's module lives in ``bot.commands`` and is imported only when it is the one asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Annotated
+
+import typer
+
+from bot.errors import FatalError
+
+_COMMANDS: dict[str, tuple[str, str, str]] = {
+    # name: (module, attribute, help)
+    "review": ("review", "review", "Review a change: a range of a git repository or a diff."),
+    "doctor": ("doctor", "doctor", "Say what is installed and what is missing."),
+    "models": ("models", "app", "The models that ship with the program, and others."),
+    "train": ("train", "train", "Train a model, or go on with one."),
+    "bench": ("bench", "app", "Score predictions and run the systems on data sets."),
+    "score": ("score", "app", "Grade reviews by CRScore and the judge."),
+    "calibrate": ("score", "calibrate_app", "Derive and store thresholds."),
+    "config": ("config", "app", "A repository's own configuration."),
+}
+
+
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Review changes with small local models that grade their own notes."""
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"marginalia {installed('marginalia')}")
+        raise typer.Exit
+
+
+def _unused() -> None:
+    """Stands for a subcommand that this call did not name."""
+
+
+def build(arguments: list[str]) -> typer.Typer:
+    """The command line for these arguments: all subcommands listed, the named one loaded."""
+    app = typer.Typer(
+        name="marginalia",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    named = next((word for word in arguments if not word.startswith("-")), "")
+    for name, (module, attribute, text) in _COMMANDS.items():
+        if name == named:
+            command = getattr(importlib.import_module(f"bot.commands.{module}"), attribute)
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, name=name, help=text)
+            else:
+                app.command(name)(command)
+        else:
+            app.command(name, help=text)(_unused)
+    return app
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; leaves with the exit codes of ``bot.errors``."""
+    # a reviewed repository may be the current folder: nothing in it may be imported
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", ".")]
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        build(given)(args=given, prog_name="marginalia")
+    except FatalError as error:
+        sys.stderr.write(f"marginalia: {error}\n")
+        sys.exit(error.code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

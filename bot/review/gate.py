@@ -1,0 +1,223 @@
+"""The gate: every candidate gets exactly one verdict, the best few pass.
+
+Order: safety of words and place, safety of the replacement, worth, what was said before, the file
+after the replacement (parser, analyzers), then ranking, one remark once, no overlaps, the limit,
+and last that all suggestions of a file together still parse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.review.safety import (
+    check_anchor,
+    check_replacement,
+    check_syntax,
+    check_text,
+    revised,
+    text_at_hand,
+)
+from bot.review.types import JudgedCandidate, Reason, ReviewOptions, Verdict
+from bot.review.worth import (
+    Calibration,
+    check_worth,
+    is_model,
+    restating,
+    same_remarks,
+    sureness,
+)
+from models.analyzers.base import run_analyzers
+from models.change import ChangedFile
+from models.crscore.encoder import Encoder
+from models.crscore.sentences import split_sentences
+from models.review_types import (
+    Candidate,
+    CandidateKind,
+    PseudoReference,
+    Replacement,
+    Score,
+    Severity,
+)
+from models.syntax import language_of
+
+_SEVERITY = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.INFO: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A graded candidate before its verdict; ``references`` are those of its hunk."""
+
+    candidate: Candidate
+    score: Score
+    references: tuple[PseudoReference, ...]
+    fingerprint: str
+
+
+class Gate:
+    """Gives verdicts on the candidates of one change.
+
+    Args:
+        files: the changed files by path.
+        heads: their bytes at the head, ``None`` where unknown.
+        card: the generator's task card, for its calibration.
+        encoder: of the sentences.
+        options: the operator's and the repository's choices.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, ChangedFile],
+        heads: Mapping[str, bytes | None],
+        card: Mapping[str, object],
+        encoder: Encoder,
+        options: ReviewOptions,
+    ) -> None:
+        self.files = files
+        self.heads = heads
+        self.calibration = Calibration.from_card(card)
+        self.encoder = encoder
+        self.options = options
+
+    def judge(self, drafts: Sequence[Draft]) -> tuple[JudgedCandidate, ...]:
+        """Verdicts on all drafts, best first; those posted come before the rest."""
+        ordered = sorted(drafts, key=self._rank)
+        verdicts: list[Verdict | None] = [self._alone(draft) for draft in ordered]
+        self._files_after(ordered, verdicts)
+        self._together(ordered, verdicts)
+        judged = [
+            JudgedCandidate(d.candidate, d.score, v or Verdict(Reason.POSTED), 0, d.fingerprint)
+            for d, v in zip(ordered, verdicts, strict=True)
+        ]
+        judged.sort(key=lambda one: not one.verdict.posted)
+        return tuple(replace(one, rank=i) for i, one in enumerate(judged, 1))
+
+    def _rank(self, draft: Draft) -> tuple[float, int, float, str, int, str]:
+        candidate = draft.candidate
+        # the fix of a finding goes before the bare finding, which then is the same remark
+        fix_first = 0 if candidate.replacement is not None else 1
+        return (
+            -sureness(candidate, draft.score, self.calibration) - 0.1 * draft.score.rel,
+            fix_first,
+            -_SEVERITY[candidate.severity],
+            candidate.path,
+            candidate.line,
+            candidate.text,
+        )
+
+    def _alone(self, draft: Draft) -> Verdict | None:
+        """What can be said of a draft without looking at the others or running a tool."""
+        candidate, options = draft.candidate, self.options
+        file = self.files[candidate.path]
+        verdict = (
+            check_text(candidate)
+            or check_anchor(candidate, file)
+            or check_replacement(candidate, file, self.heads[candidate.path])
+        )
+        if verdict is not None:
+            return verdict
+        if candidate.origin in options.disabled_rules or (
+            candidate.origin.partition(":")[2] in options.disabled_rules
+        ):
+            return Verdict(Reason.RULE_OFF, f"{candidate.origin} is switched off")
+        if draft.fingerprint in options.dismissed_fingerprints:
+            return Verdict(Reason.DISMISSED_BEFORE, "a person dismissed it")
+        if draft.fingerprint in options.known_fingerprints:
+            return Verdict(Reason.ALREADY_SAID, "it was posted at an earlier head")
+        restated = 0.0
+        if candidate.kind is CandidateKind.COMMENT and options.sure > 0:
+            restated = restating(split_sentences(candidate.text), draft.references, self.encoder)
+        return check_worth(candidate, draft.score, restated, self.calibration, options.sure)
+
+    def _files_after(self, drafts: Sequence[Draft], verdicts: list[Verdict | None]) -> None:
+        """Parse and analyze each file as it would be after each replacement that is left."""
+        after: dict[int, bytes] = {}
+        for index, draft in enumerate(drafts):
+            replacement = draft.candidate.replacement
+            if verdicts[index] is not None or replacement is None:
+                continue
+            path = draft.candidate.path
+            before = text_at_hand(self.files[path], self.heads[path], replacement)
+            text = None if before is None else revised(before, [replacement])
+            if before is None or text is None:
+                verdicts[index] = Verdict(Reason.DOES_NOT_APPLY, "the head has no such lines")
+                continue
+            verdicts[index] = check_syntax(before, text, language_of(path))
+            if verdicts[index] is None and self.heads[path] is not None:
+                after[index] = text
+        if not after:
+            return
+        # every variant is a file of its own in one run; the folder keeps the file's own path
+        variants = {
+            f"v{index}/{drafts[index].candidate.path}": text for index, text in after.items()
+        }
+        paths = {drafts[index].candidate.path for index in after}
+        heads = {f"head/{path}": self.heads[path] or b"" for path in paths}
+        report = run_analyzers({**variants, **heads}, names=self.options.analyzers)
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for finding in report.findings:
+            counts[finding.path][f"{finding.analyzer}:{finding.rule}"] += 1
+        for index in after:
+            path = drafts[index].candidate.path
+            fresh = counts[f"v{index}/{path}"] - counts[f"head/{path}"]
+            if fresh:
+                rule = min(fresh)
+                verdicts[index] = Verdict(Reason.ADDS_FINDING, f"it would bring in {rule}")
+
+    def _together(self, drafts: Sequence[Draft], verdicts: list[Verdict | None]) -> None:
+        """One remark once, no overlapping suggestions, at most so many, and all of them parse."""
+        open_drafts = [i for i, verdict in enumerate(verdicts) if verdict is None]
+        same = same_remarks([drafts[i].candidate.text for i in open_drafts], self.encoder)
+        taken: list[int] = []
+        for row, index in enumerate(open_drafts):
+            candidate = drafts[index].candidate
+            for other_row, other in enumerate(open_drafts[:row]):
+                if other not in taken:
+                    continue
+                verdicts[index] = _clash(
+                    candidate, drafts[other].candidate, bool(same[row, other_row])
+                )
+                if verdicts[index] is not None:
+                    break
+            if verdicts[index] is None and len(taken) >= self.options.max_comments:
+                verdicts[index] = Verdict(
+                    Reason.OVER_LIMIT, f"the limit is {self.options.max_comments} comments"
+                )
+            if verdicts[index] is None and not self._parses_with(drafts, taken, index):
+                verdicts[index] = Verdict(
+                    Reason.BREAKS_SYNTAX, "with the other suggestions the file would not parse"
+                )
+            if verdicts[index] is None:
+                taken.append(index)
+
+    def _parses_with(self, drafts: Sequence[Draft], taken: Sequence[int], index: int) -> bool:
+        candidate = drafts[index].candidate
+        head = self.heads[candidate.path]
+        if candidate.replacement is None or head is None:
+            return True
+        together: list[Replacement] = [candidate.replacement]
+        for other in taken:
+            replacement = drafts[other].candidate.replacement
+            if drafts[other].candidate.path == candidate.path and replacement is not None:
+                together.append(replacement)
+        if len(together) == 1:
+            return True
+        text = revised(head, together)
+        return text is not None and check_syntax(head, text, language_of(candidate.path)) is None
+
+
+def _clash(candidate: Candidate, other: Candidate, same_words: bool) -> Verdict | None:
+    """Whether a candidate must give way to one already taken."""
+    if candidate.path != other.path or candidate.side is not other.side:
+        return None
+    apart = candidate.line < other.start_line or other.line < candidate.start_line
+    if apart:
+        return None
+    if same_words or candidate.origin == other.origin:
+        return Verdict(Reason.DUPLICATE, "a better ranked remark on these lines says the same")
+    if candidate.replacement is not None and other.replacement is not None:
+        return Verdict(Reason.OVERLAPS, "it would change lines of another suggestion")
+    if is_model(candidate) and not is_model(other):
+        return Verdict(Reason.DUPLICATE, "an analyzer already speaks of these lines")
+    return None

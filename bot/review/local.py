@@ -1,0 +1,131 @@
+"""A change from this machine: a git range or a diff, the pipeline with its models, progress."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.diff import DiffError, GitError, GitRepository, parse_diff
+from bot.errors import FatalError
+from bot.review.pipeline import NoSources, ReviewPipeline
+from bot.review.types import Progress, Sources
+from models.change import Change
+
+if TYPE_CHECKING:
+    from models.generators.base import Generator
+
+MAX_DIFF_BYTES = 256 * 1024 * 1024
+
+
+@contextmanager
+def read_change(
+    repo: Path, range_text: str | None, diff: str | None
+) -> Iterator[tuple[Change, Sources]]:
+    """The change that the options name, with its sources.
+
+    Raises:
+        FatalError: no such repository, range, file, or no diff in it.
+    """
+    if diff is not None:
+        yield parse_diff_file(diff), NoSources()
+        return
+    try:
+        with GitRepository(repo) as repository:
+            change = repository.change(range_text)
+            yield change, repository.sources(change)
+    except (GitError, DiffError) as error:
+        raise FatalError(str(error)) from error
+
+
+def parse_diff_file(name: str) -> Change:
+    """The change in a diff file, or in standard input where the name is ``-``."""
+    if name == "-":
+        data = sys.stdin.buffer.read(MAX_DIFF_BYTES + 1)
+    else:
+        try:
+            with Path(name).open("rb") as handle:
+                data = handle.read(MAX_DIFF_BYTES + 1)
+        except OSError as error:
+            raise FatalError(f"{name}: cannot be read: {error.strerror}") from error
+    if len(data) > MAX_DIFF_BYTES:
+        raise FatalError(f"{name}: larger than {MAX_DIFF_BYTES >> 20} MiB; review it in parts")
+    try:
+        return parse_diff(data)
+    except DiffError as error:
+        raise FatalError(f"{'standard input' if name == '-' else name}: {error}") from error
+
+
+def default_model() -> Path | None:
+    """The folder of the shipped checkpoint, ``None`` where this installation has none."""
+    folder = Path(__file__).resolve().parents[2] / "models" / "weights" / "default"
+    return folder if (folder / "marginalia.json").exists() else None
+
+
+def load_generator(model: str | None) -> Generator | None:
+    """The generator of a folder or Hub id, or the shipped one.
+
+    Raises:
+        FatalError: the model cannot be used; the message says why.
+    """
+    source: str | Path | None = model if model is not None else default_model()
+    if source is None:
+        return None
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    if model is None:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from models.generators.base import GeneratorError
+    from models.generators.t5_edits import T5EditGenerator
+
+    try:
+        return T5EditGenerator(source)
+    except GeneratorError as error:
+        raise FatalError(str(error)) from error
+
+
+def load_pipeline(*, model: str | None = None, use_model: bool = True) -> ReviewPipeline:
+    """A pipeline with the models that the options name."""
+    return ReviewPipeline(generator=load_generator(model) if use_model else None)
+
+
+@contextmanager
+def with_progress(after: float = 1.0) -> Iterator[Progress]:
+    """Progress on standard error once the work takes longer than ``after`` seconds.
+
+    A bar on a terminal; nothing where standard error is a file or a pipe.
+    """
+    if not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task("starting", total=1)
+    began = time.monotonic()
+    shown = False
+
+    def tell(stage: str, done: int, total: int) -> None:
+        nonlocal shown
+        if not shown and time.monotonic() - began > after:
+            bar.start()
+            shown = True
+        bar.update(task, description=stage, completed=done, total=max(total, 1))
+
+    try:
+        yield tell
+    finally:
+        if shown:
+            bar.stop()

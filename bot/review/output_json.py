@@ -1,0 +1,91 @@
+"""A review as JSON; the form is published in ``bot/schemas/review.schema.json``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bot.review.render import comment_text, suggestion_text
+from bot.review.types import JudgedCandidate, ReviewResult
+from models.review_types import PseudoReference, Score
+
+SCHEMA = "review.schema.json"
+
+
+def to_json(result: ReviewResult, *, explain: bool = False) -> str:
+    """The review as one JSON document with a final line feed."""
+    return json.dumps(to_dict(result, explain=explain), indent=2, ensure_ascii=False) + "\n"
+
+
+def to_dict(result: ReviewResult, *, explain: bool = False) -> dict[str, Any]:
+    """The review as plain values; with ``explain`` every candidate and its verdict too."""
+    document: dict[str, Any] = {
+        "repository": result.change.repo,
+        "base": result.change.base,
+        "head": result.change.head,
+        "signature": result.review.signature,
+        "coverage": [
+            {"path": _shown(file.path), "status": file.status.value, "note": _shown(file.note)}
+            for file in result.coverage
+        ],
+        "comments": [_candidate(comment.source) for comment in result.review.comments],
+        "notes": [_shown(note) for note in result.notes],
+        "timings": {stage: round(value, 4) for stage, value in result.timings.items()},
+    }
+    if explain:
+        document["candidates"] = [
+            {
+                **_candidate(judged),
+                "rank": judged.rank,
+                "verdict": "posted" if judged.verdict.posted else "rejected",
+                "reason": judged.verdict.reason.value,
+                "detail": _shown(judged.verdict.detail),
+                "confidence": judged.candidate.confidence,
+                "weakest": judged.candidate.weakest,
+                "nearest": _reference(judged.score.nearest),
+                "similarity": judged.score.similarity,
+            }
+            for judged in result.candidates
+        ]
+        document["references"] = [_reference(one) for one in result.references]
+    return document
+
+
+def _candidate(judged: JudgedCandidate) -> dict[str, Any]:
+    candidate = judged.candidate
+    suggestion = suggestion_text(candidate)
+    return {
+        "path": _shown(candidate.path),
+        "side": candidate.side.value,
+        "start_line": candidate.start_line,
+        "line": candidate.line,
+        "body": _shown(comment_text(candidate)),
+        "kind": candidate.kind.value,
+        "origin": candidate.origin,
+        "severity": candidate.severity.value,
+        "suggestion": None if suggestion is None else _shown(suggestion),
+        "scores": _scores(judged.score),
+        "signature": judged.score.signature,
+        "fingerprint": judged.fingerprint,
+    }
+
+
+def _scores(score: Score) -> dict[str, float | None]:
+    return {"con": score.con, "comp": score.comp, "rel": score.rel, "judge": score.judge}
+
+
+def _reference(reference: PseudoReference | None) -> dict[str, Any] | None:
+    if reference is None:
+        return None
+    return {
+        "kind": reference.kind.value,
+        "text": _shown(reference.text),
+        "origin": reference.origin,
+        "path": _shown(reference.path),
+        "lines": list(reference.lines),
+    }
+
+
+def _shown(text: str) -> str:
+    """Bytes that were not UTF-8 (kept as lone surrogates) as U+FFFD: JSON must be valid UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,142 @@
+"""A review on a terminal: coloured with the code around each remark; plain where it is piped."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from bot.review.types import JudgedCandidate, ReviewComment, ReviewResult
+from models.change import ChangedFile, Coverage, LineKind, Side
+from models.review_types import CandidateKind, Severity
+
+AROUND = 2
+_COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+def clean(text: str) -> str:
+    """Text without control characters: a reviewed file must not steer the reader's terminal."""
+    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(
+        c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in shown
+    )
+
+
+def to_terminal(result: ReviewResult, console: Console, *, explain: bool = False) -> None:
+    """Print the review."""
+    for comment in result.review.comments:
+        _comment(result, comment, console)
+    _coverage(result, console)
+    if explain:
+        _explain(result, console)
+    for note in result.notes:
+        console.print(f"note: {escape(clean(note))}", style="dim", highlight=False)
+    _closing(result, console)
+
+
+def _comment(result: ReviewResult, comment: ReviewComment, console: Console) -> None:
+    judged = comment.source
+    candidate = judged.candidate
+    file = result.change.file(comment.path)
+    start = comment.start_line or comment.line
+    where = f"{start}" if start == comment.line else f"{start}-{comment.line}"
+    head = Text(f"{clean(comment.path)}:{where}", style="bold")
+    head.append(f"  {candidate.kind.value}", style=_COLOUR[candidate.severity])
+    head.append(f"  {candidate.origin}", style="dim")
+    console.print(head, soft_wrap=True)
+    for paragraph in candidate.text.split("\n"):
+        console.print(Text("  " + clean(paragraph)), soft_wrap=True)
+    if file is not None:
+        _code(file, comment.side, start, comment.line, console)
+    if comment.suggestion is not None:
+        for line in comment.suggestion.split("\n"):
+            console.print(Text(f"        > {clean(line)}", style="green"), soft_wrap=True)
+    console.print(Text("  " + _grounds(judged), style="dim"), soft_wrap=True)
+    console.print()
+
+
+def _code(file: ChangedFile, side: Side, start: int, end: int, console: Console) -> None:
+    for hunk in file.hunks:
+        for line in hunk.lines:
+            number = line.old_no if side is Side.LEFT else line.new_no
+            if number is None or not start - AROUND <= number <= end + AROUND:
+                continue
+            sign = {LineKind.ADDED: "+", LineKind.DELETED: "-", LineKind.CONTEXT: " "}[line.kind]
+            inside = start <= number <= end
+            style = "bold" if inside else "dim"
+            text = f"  {number:>5} {sign} {clean(line.text)}"
+            console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _grounds(judged: JudgedCandidate) -> str:
+    score, candidate = judged.score, judged.candidate
+    parts = [f"con {score.con:.2f}, comp {score.comp:.2f}, rel {score.rel:.2f}"]
+    if score.judge is not None:
+        parts.append(f"judge {score.judge:.2f}")
+    if candidate.kind is not CandidateKind.FINDING:
+        parts.append(f"confidence {candidate.confidence:.2f}")
+    if score.nearest is not None:
+        parts.append(f"nearest: {clean(score.nearest.text)[:120]}")
+    return " · ".join(parts)
+
+
+def _coverage(result: ReviewResult, console: Console) -> None:
+    table = Table(title="What was read", title_justify="left", box=None, pad_edge=False)
+    table.add_column("file", overflow="fold")
+    table.add_column("status", no_wrap=True)
+    table.add_column("note", overflow="fold")
+    for file in result.coverage:
+        style = "" if file.status is Coverage.REVIEWED else "yellow"
+        table.add_row(
+            escape(clean(file.path)),
+            f"[{style}]{file.status.value}[/]" if style else file.status.value,
+            escape(clean(file.note)),
+        )
+    console.print(table)
+    console.print()
+
+
+def _explain(result: ReviewResult, console: Console) -> None:
+    console.print(Text("Every candidate, best first", style="bold"))
+    for judged in result.candidates:
+        candidate, score = judged.candidate, judged.score
+        console.print(
+            Text(
+                f"{judged.rank:>3}. {clean(candidate.path)}:{candidate.line} "
+                f"{candidate.kind.value} {candidate.origin}  [{judged.verdict.reason.value}] {judged.verdict.detail}",
+                style="green" if judged.verdict.posted else "",
+            ),
+            soft_wrap=True,
+        )
+        console.print(Text(f"     {clean(candidate.text)[:300]}"), soft_wrap=True)
+        if candidate.replacement is not None:
+            for line in candidate.replacement.lines[:12]:
+                console.print(Text(f"     > {clean(line)}"), soft_wrap=True)
+        nearest = "none" if score.nearest is None else clean(score.nearest.text)[:120]
+        console.print(
+            Text(
+                f"     con {score.con:.2f}, comp {score.comp:.2f}, rel {score.rel:.2f}"
+                + (f", judge {score.judge:.2f}" if score.judge is not None else "")
+                + f", confidence {candidate.confidence:.3f}; nearest ({score.similarity:.2f}): "
+                + nearest,
+                style="dim",
+            ),
+            soft_wrap=True,
+        )
+    console.print()
+
+
+def _closing(result: ReviewResult, console: Console) -> None:
+    posted = len(result.review.comments)
+    held = len(result.candidates) - posted
+    graded = sum(c.candidate.kind is not CandidateKind.FINDING for c in result.candidates)
+    seconds = sum(result.timings.values())
+    console.print(
+        Text(
+            f"{posted} of {len(result.candidates)} candidates shown, {held} held back "
+            f"({graded} of them all were written by a model or a fixer); {seconds:.1f} s"
+        ),
+        soft_wrap=True,
+    )
+    console.print(Text(result.review.signature, style="dim"), soft_wrap=True)

@@ -1,0 +1,309 @@
+"""The road from a change to a review: targets, candidates, scores, gate, ranking.
+
+One ``ReviewPipeline`` holds the loaded models and serves any number of changes. Failures are
+local: an unreadable file, an absent analyzer or a model that cannot read a hunk costs that item
+alone and is said in the coverage or the notes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from bot.diff import PathFilter, cover
+from bot.github.fingerprints import fingerprint
+from bot.review.candidates import finding_candidates, remark_candidates, revision_candidates
+from bot.review.gate import Draft, Gate
+from bot.review.render import render_review
+from bot.review.targets import targets_of
+from bot.review.types import (
+    FileCoverage,
+    JudgedCandidate,
+    Progress,
+    ReviewOptions,
+    ReviewResult,
+    Sources,
+)
+from models.analyzers.base import introduced, run_analyzers
+from models.change import Change, ChangedFile, Coverage
+from models.crscore.claims import claims_of_hunk
+from models.review_types import (
+    Candidate,
+    Finding,
+    PseudoReference,
+    ReferenceKind,
+    Target,
+)
+from models.syntax import language_row
+
+if TYPE_CHECKING:
+    from models.crscore import CRScore
+    from models.generators.base import Generator
+
+MAX_TARGETS = 150
+"""Hunks that a model reads in one review; the rest is read by the analyzers alone."""
+
+
+class NoSources:
+    """A bare diff: no file can be read beyond what the hunks show."""
+
+    def base(self, path: str) -> bytes | None:
+        """Nothing is known of the base."""
+        return None
+
+    def head(self, path: str) -> bytes | None:
+        """Nothing is known of the head."""
+        return None
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read of one file, and what is known of it."""
+
+    file: ChangedFile
+    base: bytes | None
+    head: bytes | None
+    targets: tuple[Target, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    coverage: Coverage = Coverage.REVIEWED
+    notes: list[str] = field(default_factory=list)
+
+
+class ReviewPipeline:
+    """Reviews changes (``bot.jobs.forge.Reviewer``).
+
+    Args:
+        score: the scorer; loaded with the default encoder at first use where ``None``.
+        generator: the model that writes revisions and comments; ``None`` reviews without one.
+        judge: gives each candidate the probability that a person finds it relevant.
+        repository: a name for people, for the summary.
+    """
+
+    def __init__(
+        self,
+        *,
+        score: CRScore | None = None,
+        generator: Generator | None = None,
+        answers: int = 1,
+    ) -> None:
+        self._score = score
+        self._generator = generator
+        self._answers = answers
+
+    @property
+    def score(self) -> CRScore:
+        """The scorer, loaded when first asked for."""
+        if self._score is None:
+            from models.crscore import CRScore
+
+            self._score = CRScore()
+        return self._score
+
+    def review(
+        self,
+        change: Change,
+        sources: Sources | None = None,
+        options: ReviewOptions | None = None,
+        progress: Progress = _silent,
+    ) -> ReviewResult:
+        """Review a change; see ``ReviewOptions`` for what can be chosen.
+
+        ``progress`` may raise to stop the review; nothing is left behind.
+        """
+        sources = sources or NoSources()
+        options = options or ReviewOptions()
+        timings: dict[str, float] = defaultdict(float)
+        notes: list[str] = []
+        with _timed(timings, "targets"):
+            covered = cover(change, sources, paths=PathFilter(options.include, options.exclude))
+            readings = self._read(covered, sources, progress)
+        with _timed(timings, "analyzers"):
+            progress("analyzers", 0, 1)
+            notes += self._analyze(readings, options)
+        with _timed(timings, "claims"):
+            references = _references(readings)
+        with _timed(timings, "model"):
+            candidates = self._candidates(readings, options, notes, progress)
+        with _timed(timings, "score"):
+            progress("scores", 0, 1)
+            drafts = self._grade(candidates, readings, references)
+        with _timed(timings, "gate"):
+            progress("gate", 0, 1)
+            gate = Gate(
+                {r.file.path: r.file for r in readings},
+                {r.file.path: r.head for r in readings},
+                self._generator.card if self._generator is not None else {},
+                self.score.encoder,
+                options,
+            )
+            judged = gate.judge(drafts)
+        coverage = tuple(
+            FileCoverage(r.file.path, r.coverage, "; ".join(dict.fromkeys(filter(None, r.notes))))
+            for r in readings
+        )
+        flat = tuple(reference for group in references.values() for reference in group)
+        signature = self.score.signature(flat)
+        review = render_review(covered, judged, coverage, notes, signature)
+        return ReviewResult(
+            change=covered,
+            review=review,
+            candidates=judged,
+            coverage=coverage,
+            references=flat,
+            notes=tuple(notes),
+            timings=dict(timings),
+        )
+
+    def _read(self, change: Change, sources: Sources, progress: Progress) -> list[_Reading]:
+        readings: list[_Reading] = []
+        for index, file in enumerate(change):
+            progress("files", index, len(change.files))
+            reading = _Reading(file, None, None, coverage=file.coverage, notes=[file.note])
+            readings.append(reading)
+            if file.coverage not in (Coverage.REVIEWED, Coverage.CLIPPED):
+                continue
+            if file.new_path is not None:
+                reading.head = sources.head(file.new_path)
+            if file.old_path is not None:
+                reading.base = sources.base(file.old_path)
+            reading.targets, note = targets_of(file, reading.base, reading.head)
+            if note:
+                reading.notes.append(note)
+                reading.coverage = Coverage.CLIPPED
+        return readings
+
+    def _analyze(self, readings: Sequence[_Reading], options: ReviewOptions) -> tuple[str, ...]:
+        heads = {
+            r.file.new_path: r.head
+            for r in readings
+            if r.head is not None and r.file.new_path is not None and r.file.hunks
+        }
+        bases = {
+            r.file.old_path: r.base
+            for r in readings
+            if r.base is not None and r.file.old_path is not None and r.head is not None
+        }
+        names = options.analyzers
+        head = run_analyzers(heads, names=names)
+        base = run_analyzers(bases, names=names)
+        for reading in readings:
+            if reading.head is not None:
+                reading.findings = introduced(reading.file, base.findings, head.findings)
+        return tuple(dict.fromkeys((*head.notes, *base.notes)))
+
+    def _candidates(
+        self,
+        readings: Sequence[_Reading],
+        options: ReviewOptions,
+        notes: list[str],
+        progress: Progress,
+    ) -> list[Candidate]:
+        result: list[Candidate] = []
+        for reading in readings:
+            result += finding_candidates(reading.file, reading.findings, reading.head)
+        if self._generator is None or not options.use_model:
+            return result
+        targets: list[Target] = []
+        for reading in readings:
+            for target in reading.targets:
+                if language_row(target.language) is None:
+                    continue
+                if len(targets) >= MAX_TARGETS:
+                    reading.coverage = Coverage.CLIPPED
+                    reading.notes.append(f"past the model's {MAX_TARGETS} hunks: analyzers only")
+                    break
+                targets.append(target)
+        # a few files at a time, so that progress is seen and a superseded review stops soon
+        lot = 16
+        for start in range(0, len(targets), lot):
+            progress("model", start, len(targets))
+            part = targets[start : start + lot]
+            if "crb" in self._generator.tasks:
+                result += revision_candidates(part, self._generator, answers=self._answers)
+            if "rcg" in self._generator.tasks:
+                result += remark_candidates(part, self._generator, answers=self._answers)
+        return result
+
+    def _grade(
+        self,
+        candidates: Sequence[Candidate],
+        readings: Sequence[_Reading],
+        references: Mapping[tuple[str, int], Sequence[PseudoReference]],
+    ) -> list[Draft]:
+        files = {reading.file.path: reading.file for reading in readings}
+        owners = [_owner(files[c.path], c) for c in candidates]
+        nearby = [references.get((c.path, o), ()) for c, o in zip(candidates, owners, strict=True)]
+        scores = self.score.score_reference_batch(
+            [(c.text, refs) for c, refs in zip(candidates, nearby, strict=True)]
+        )
+        return [
+            Draft(c, s, tuple(refs), fingerprint(c, files[c.path]))
+            for c, s, refs in zip(candidates, scores, nearby, strict=True)
+        ]
+
+
+def _owner(file: ChangedFile, candidate: Candidate) -> int:
+    """The index of the hunk that a candidate speaks of (the nearest, for a stray anchor)."""
+    best, distance = 0, None
+    for index, hunk in enumerate(file.hunks):
+        low = hunk.new_start if candidate.side.value == "RIGHT" else hunk.old_start
+        count = hunk.new_count if candidate.side.value == "RIGHT" else hunk.old_count
+        away = max(low - candidate.line, candidate.line - (low + max(0, count - 1)), 0)
+        if distance is None or away < distance:
+            best, distance = index, away
+    return best
+
+
+def _references(
+    readings: Sequence[_Reading],
+) -> dict[tuple[str, int], tuple[PseudoReference, ...]]:
+    """Claims and smells by file and hunk: CRScore grades a review of one hunk."""
+    result: dict[tuple[str, int], tuple[PseudoReference, ...]] = {}
+    for reading in readings:
+        language = next((t.language for t in reading.targets), "")
+        if not reading.targets:
+            continue
+        for index, hunk in enumerate(reading.file.hunks):
+            claims = claims_of_hunk(hunk, language, reading.file.path, reading.base, reading.head)
+            numbers = {line.new_no for line in hunk.lines}
+            smells = [
+                PseudoReference(
+                    ReferenceKind.SMELL,
+                    finding.message,
+                    tuple(range(finding.line, finding.end_line + 1)),
+                    f"{finding.analyzer}:{finding.rule}",
+                    reading.file.path,
+                )
+                for finding in reading.findings
+                if finding.line in numbers
+            ]
+            result[reading.file.path, index] = (
+                *(replace(claim, path=reading.file.path) for claim in claims),
+                *smells,
+            )
+    return result
+
+
+@contextmanager
+def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        timings[stage] += time.perf_counter() - started
+
+
+def judged_by_reason(judged: Sequence[JudgedCandidate]) -> dict[str, int]:
+    """How many candidates met each fate, the commonest first."""
+    counts: dict[str, int] = defaultdict(int)
+    for one in judged:
+        counts[one.verdict.reason.value] += 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,72 @@
+"""What every generator gives: answers with the confidences that the gate works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from models.generators.line_edits import LineEdit
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A piece of code as a generator reads it.
+
+    ``lines`` are the head side (for RCG: both sides, ``removed`` says which were deleted),
+    ``changed`` the indices of lines that the author wrote. ``comment`` is a reviewer's (CRA).
+    """
+
+    language: str
+    lines: tuple[str, ...]
+    changed: frozenset[int] = frozenset()
+    removed: frozenset[int] = frozenset()
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer with the model's own probabilities.
+
+    ``confidence`` is the geometric mean of the token probabilities, ``weakest`` the smallest of
+    them, ``probability`` their product; all under the model alone, without the constraint that
+    keeps decoding well formed. ``nothing`` is the probability of "nothing to revise".
+    """
+
+    confidence: float
+    weakest: float
+    probability: float
+    nothing: float
+    edits: tuple[LineEdit, ...] = field(default=())
+    text: str = ""
+
+
+class Generator(Protocol):
+    """Writes revisions and comments for windows of code."""
+
+    @property
+    def name(self) -> str:
+        """Family and weights' hash, as candidates carry it in their origin."""
+        ...
+
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """The task card: format, tasks, and (where measured) the calibration of revisions."""
+        ...
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Which of ``crb``, ``cra`` and ``rcg`` it was trained for."""
+        ...
+
+    def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+        """For each window at most ``answers`` revisions, the likeliest first."""
+        ...
+
+    def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+        """For each window at most ``answers`` comments, the likeliest first."""
+        ...
+
+
+class GeneratorError(ValueError):
+    """A checkpoint that cannot be used here; one line that says what to do."""

@@ -1,0 +1,63 @@
+"""Checkpoints on disk: finding them, reading their task cards, hashing them. No torch here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from models.generators.base import GeneratorError
+
+CARD = "marginalia.json"
+FORMAT = "line-edits-1"
+
+
+def checkpoint_folder(source: str | Path) -> Path:
+    """The folder of a checkpoint: itself, or a Hub id's snapshot (downloaded where allowed).
+
+    Raises:
+        GeneratorError: there is no such folder and the Hub (or its cache) has no such model.
+    """
+    folder = Path(source)
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(str(source)))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise GeneratorError(
+            f"no model {str(source)!r}: it is no folder here and the Hub gave none "
+            f"({type(error).__name__}); name a folder or a Hub id"
+        ) from error
+
+
+def read_card(folder: Path, source: str | Path) -> dict[str, Any]:
+    """The task card of a checkpoint.
+
+    Raises:
+        GeneratorError: it has none, or one of another format.
+    """
+    path = folder / CARD
+    if not path.exists():
+        raise GeneratorError(
+            f"model {str(source)!r} has no task card ({CARD}): it was not trained to review; "
+            f"fine-tune it first: marginalia train --from {source}"
+        )
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise GeneratorError(f"{path}: the task card is not JSON ({error})") from error
+    if card.get("format") != FORMAT:
+        raise GeneratorError(f"{path}: format {card.get('format')!r}; this version reads {FORMAT}")
+    return card
+
+
+def weights_hash(folder: Path) -> str:
+    """First 12 hex digits of the SHA-256 of the checkpoint's weights and tokenizer."""
+    digest = hashlib.sha256()
+    for path in [*sorted(folder.glob("*.safetensors")), folder / "tokenizer.json"]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
