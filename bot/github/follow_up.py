@@ -14,7 +14,7 @@ from bot.github import requests as rq
 from bot.github.client import Api
 from bot.github.errors import Answered
 from bot.github.markers import comment_fingerprint, comment_marker
-from bot.github.reviews import Reviews, Thread
+from bot.github.reviews import Reviews
 from bot.github.text import clip
 from bot.jobs.forge import PostedReview, PullRef
 
@@ -33,12 +33,17 @@ def resolve_gone(api: Api, ref: PullRef, reviews: Reviews, head: str) -> tuple[s
     Needs ``contents: write`` (GitHub answers FORBIDDEN without): then nothing is resolved and a
     note says why. Threads on deleted lines are left to people.
     """
+    stale = [t for t in reviews.threads() if t.outdated and not t.resolved and t.side == "RIGHT"]
+    if not stale:
+        return ()
+    hunks = {
+        int(row["id"]): str(row.get("diff_hunk") or "")
+        for row in api.items(rq.pull_comments(ref.repository, ref.number))
+    }
     texts: dict[str, frozenset[str] | None] = {}
     done = 0
-    for thread in reviews.threads():
-        if thread.resolved or not thread.outdated or thread.side != "RIGHT":
-            continue
-        line = _commented_line(thread)
+    for thread in stale:
+        line = _commented_line(hunks.get(thread.comment_id, ""))
         if not line:
             continue
         if thread.path not in texts:
@@ -109,9 +114,9 @@ def annotations_of(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return made
 
 
-def _commented_line(thread: Thread) -> str:
-    """The text of the line a thread began at: its diff hunk ends there."""
-    rows = thread.hunk.split("\n")
+def _commented_line(hunk: str) -> str:
+    """The text of the line that a comment is on: its diff hunk ends there."""
+    rows = hunk.split("\n")
     last = rows[-1] if rows else ""
     return " ".join(last[1:].split()) if last[:1] in ("+", " ") else ""
 

@@ -17,7 +17,6 @@ from bot.jobs.forge import (
     PostedReview,
     PullRef,
     PullState,
-    Refused,
     Reviewed,
 )
 
@@ -114,13 +113,7 @@ class GitHubForge:
         if self._resolve and plan.resolve_threads:
             notes += resolve_gone(self.api(ref), ref, self._reviews(ref), state.head)
         if plan.check_run:
-            rows = []
-            if posted is not None and not posted.single:
-                request = rq.review_comments(ref.repository, ref.number, posted.id)
-                try:
-                    rows = list(self.api(ref).items(request))
-                except Refused:
-                    notes += ("the check run has no annotations: the review's comments are gone",)
+            rows = self._reviews(ref).comment_rows(posted.id) if posted is not None else []
             notes += post_check(self.api(ref), ref, state.head, posted, rows)
         return notes
 

@@ -89,7 +89,7 @@ def contents(repo: str, path: str, ref: str | None = None) -> Request:
     """A file at a commit (content up to 1 MB, above that only its blob's id); no ``ref``: at the
     default branch."""
     params: dict[str, str | int] = {} if ref is None else {"ref": ref}
-    return Request("GET", f"{repository(repo)}/contents/{quote(path)}", params)
+    return Request("GET", f"{repository(repo)}/contents/{quote(path, safe='')}", params)
 
 
 def blob(repo: str, sha: str) -> Request:
@@ -105,11 +105,6 @@ def reviews(repo: str, number: int) -> Request:
 def review(repo: str, number: int, review_id: int) -> Request:
     """One review."""
     return get(f"{repository(repo)}/pulls/{number}/reviews/{review_id}")
-
-
-def review_comments(repo: str, number: int, review_id: int) -> Request:
-    """The comments of one review."""
-    return listing(f"{repository(repo)}/pulls/{number}/reviews/{review_id}/comments")
 
 
 def pull_comments(repo: str, number: int) -> Request:

@@ -60,7 +60,8 @@ def read_retry(max_wait: float, backoff: float = BACKOFF_SECONDS) -> ReadRetry:
         secondary_rate_wait=min(max_wait, 60.0),
         max_rate_limit_wait=max_wait,
         allowed_methods=frozenset({"GET", "HEAD"}),
-        status_forcelist=[429],
+        # GithubRetry adds 403 to these, and looks into the answer before it repeats one
+        status_forcelist=[429, *range(500, 600)],
         backoff_factor=backoff,
         backoff_jitter=min(JITTER_SECONDS, backoff),
         raise_on_status=False,

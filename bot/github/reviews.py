@@ -37,12 +37,12 @@ _THREADS = """query Threads($owner: String!, $name: String!, $number: Int!, $aft
     reviewThreads(first: 100, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id isResolved isOutdated path line diffSide
-        comments(first: 1) { nodes { databaseId body diffHunk author { login } } } } } } } }"""
+        comments(first: 1) { nodes { fullDatabaseId body author { login } } } } } } } }"""
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A review thread and the comment that began it. ``hunk`` ends at the commented line."""
+    """A review thread of ours and the comment that began it."""
 
     id: str
     resolved: bool
@@ -51,7 +51,6 @@ class Thread:
     side: str
     comment_id: int
     body: str
-    hunk: str
     author: str
 
 
@@ -187,11 +186,7 @@ class Reviews:
         For a number that is no review (remarks posted one by one), all our comments on the pull
         request.
         """
-        repo, number = self._ref.repository, self._ref.number
-        try:
-            rows = list(self._api.items(rq.review_comments(repo, number, review_id)))
-        except Gone:
-            rows = [r for r in self._api.items(rq.pull_comments(repo, number)) if self._mine(r)]
+        rows = self.comment_rows(review_id)
         if not rows:
             return ()
         threads = {thread.comment_id: thread.id for thread in self.threads()}
@@ -206,6 +201,23 @@ class Reviews:
             )
             for row in rows
         )
+
+    def comment_rows(self, review_id: int) -> list[dict[str, Any]]:
+        """Those comments as GitHub gives them, oldest first.
+
+        They are read from the pull request's list: a review's own list says no lines.
+        """
+        rows = self._api.items(rq.pull_comments(self._ref.repository, self._ref.number))
+        mine = sorted((r for r in rows if self._mine(r)), key=lambda row: int(row["id"]))
+        of_review = [r for r in mine if r.get("pull_request_review_id") == review_id]
+        return of_review or ([] if self._is_review(review_id) else mine)
+
+    def _is_review(self, review_id: int) -> bool:
+        try:
+            self._api.send(rq.review(self._ref.repository, self._ref.number, review_id))
+        except Gone:
+            return False
+        return True
 
     def threads(self) -> tuple[Thread, ...]:
         """The pull request's threads that we began. Empty where GraphQL refuses."""
@@ -307,8 +319,7 @@ def _thread(node: dict[str, Any]) -> Thread | None:
         bool(node["isOutdated"]),
         str(node.get("path") or ""),
         str(node.get("diffSide") or "RIGHT"),
-        int(first["databaseId"] or 0),
+        int(first["fullDatabaseId"] or 0),
         str(first.get("body") or ""),
-        str(first.get("diffHunk") or ""),
         str((first.get("author") or {}).get("login") or ""),
     )

@@ -44,8 +44,8 @@ def clip(text: str, limit: int = MOST_CHARACTERS) -> str:
     head = head[:at] if at > room // 2 else head
     opened, fence_at = _open_fence(head)
     if opened and len(head) + 1 + len(opened) > room:
-        head, opened = head[: room - 1 - len(opened)], opened
-        if len(head) <= fence_at:  # the fence is most of the text: leave its block out
+        head = head[: max(room - 1 - len(opened), 0)]
+        if len(head) <= fence_at + len(opened):  # no room for the block: leave it out
             head, opened = head[:fence_at], ""
     return head + (f"\n{opened}" if opened else "") + _CUT
 

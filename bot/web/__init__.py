@@ -1,0 +1,1 @@
+"""Pages of the web process beside the webhook: set-up, dashboard."""
