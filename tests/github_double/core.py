@@ -20,7 +20,9 @@ def create_core(world: World) -> Flask:
     app = Flask("github_double", static_folder=None)
     app.extensions["world"] = world
     app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.url_map.strict_slashes = False
+    # GitHub redirects nothing that a client would notice.
+    app.url_map.strict_slashes = app.url_map.redirect_defaults = False
+    app.url_map.merge_slashes = False
     for module in (rest_repos, rest_pulls, reviews_routes, rest_app, rest_checks, graphql_api):
         app.register_blueprint(module.blueprint)
 

@@ -20,6 +20,7 @@ def cut(source: Path, target: Path, rules: Iterable[str]) -> int:
     paths = {
         path: item for path, item in whole["paths"].items() if any(k.match(path) for k in known)
     }
+    _mend(paths)
     kept: dict[str, dict[str, Any]] = {}
     waiting = list(_references(paths))
     while waiting:
@@ -31,6 +32,22 @@ def cut(source: Path, target: Path, rules: Iterable[str]) -> int:
     small = {k: whole[k] for k in ("openapi", "info", "servers")}
     target.write_text(json.dumps({**small, "paths": paths, "components": kept}), "utf-8")
     return len(paths)
+
+
+def _mend(paths: dict[str, Any]) -> None:
+    """Put right what the description itself has wrong, each shown by its own words elsewhere."""
+    listed = paths.get("/app/installations")
+    if listed:
+        # The account is a user or an enterprise, as the same record has it for one installation;
+        # here the description asks for both at once.
+        answer = listed["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        account = answer["items"]["properties"]["account"]
+        account["anyOf"] = account.pop("allOf", account.get("anyOf"))
+    labels = paths.get("/repos/{owner}/{repo}/issues/{issue_number}/labels")
+    if labels:
+        # "You can also pass an array of labels directly", says its text; the schema does not.
+        body = labels["post"]["requestBody"]["content"]["application/json"]["schema"]
+        body["oneOf"].append({"type": "array", "items": {"type": "string"}})
 
 
 def _pattern(rule: str) -> re.Pattern[str]:

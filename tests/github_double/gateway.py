@@ -33,10 +33,26 @@ Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 _RAW_MEDIA = re.compile(r"\.(diff|patch|raw|sha|html|text|full)\b")
 _PAST = re.compile(
     r"^/(graphql|api/graphql|login/oauth/|settings/apps/|organizations/|apps/[^/]+/installations/"
-    r"new|[^/]+/[^/]+/pull/)"
+    r"new|[^/]+/[^/]+/pull/|repos/[^/]+/[^/]+/contents/?$)"
 )
+"""What GitHub's description does not know, so that prism cannot judge it."""
+
+_TAIL = re.compile(
+    r"^(/repos/[^/]+/[^/]+/(?:contents|git/ref|branches|compare|commits)/)(.+?)"
+    r"(/check-runs|/pulls)?$"
+)
+"""Calls whose last part may hold slashes, which a path template cannot say."""
+
 _GIT = re.compile(r"^/[^/]+/[^/]+?(\.git)?/(info/refs|git-upload-pack|git-receive-pack)$")
-_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"}
+_HOP = {
+    "connection",
+    "keep-alive",
+    "transfer-encoding",
+    "content-length",
+    "content-encoding",
+    "date",
+    "server",
+}
 
 
 @dataclass(slots=True)
@@ -228,6 +244,7 @@ class Gateway:
         try:
             target = environ.get("REQUEST_URI") or path
             target = re.sub(r"^/api/v3", "", target.split("?")[0]) or "/"
+            target = _TAIL.sub(lambda m: m[1] + m[2].replace("/", "%2F") + (m[3] or ""), target)
             connection.request(
                 call.method, target + (f"?{query}" if query else ""), body or None, headers
             )

@@ -174,7 +174,8 @@ def get_labels(owner: str, name: str, which: int) -> Response:
 @blueprint.post("/repos/<owner>/<name>/issues/<int:which>/labels")
 def add_labels(owner: str, name: str, which: int) -> Response:
     pull = find_pull(owner, name, which, "write", "issues", _AREA)
-    for label in body().get("labels", []):
+    sent = request.get_json(force=True, silent=True)
+    for label in sent if isinstance(sent, list) else body().get("labels", []):
         if label not in pull.labels:
             pull.labels.append(label)
             pull.repo.labels.setdefault(label.lower(), {"id": world().next_id()})
