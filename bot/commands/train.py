@@ -23,7 +23,9 @@ def train(
     seed: Annotated[int, typer.Option(help="Fixes weights and the order of examples.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.")] = None,
     tokens: Annotated[int, typer.Option(min=256, help="Source tokens a batch.")] = 8192,
-    rate: Annotated[float, typer.Option(min=0, help="Peak learning rate.")] = 1.2e-3,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Peak rate, relative to a weight's size.")
+    ] = 0.015,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Records a file of `edits`, for a quick trial.")
     ] = None,

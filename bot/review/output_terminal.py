@@ -104,7 +104,8 @@ def _explain(result: ReviewResult, console: Console) -> None:
         console.print(
             Text(
                 f"{judged.rank:>3}. {clean(candidate.path)}:{candidate.line} "
-                f"{candidate.kind.value} {candidate.origin}  [{judged.verdict.reason.value}] {judged.verdict.detail}",
+                f"{candidate.kind.value} {candidate.origin}  "
+                f"[{judged.verdict.reason.value}] {judged.verdict.detail}",
                 style="green" if judged.verdict.posted else "",
             ),
             soft_wrap=True,
