@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from models.preprocess.java_lexer import END_MARK, KEYWORDS, START_MARK, Token, TokenKind, tokenize
+from models.preprocess.java_lexer import KEYWORDS, Token, TokenKind, tokenize
 from models.preprocess.java_types import type_positions
+from models.tasks import END_MARK, START_MARK
 
 PLACEHOLDER = re.compile(r"(VAR|METHOD|TYPE|ANNOTATION|STRING|INT|FLOAT|CHAR)_\d+")
 _IDIOMS = Path(__file__).with_name("java_idioms.txt")

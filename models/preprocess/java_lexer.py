@@ -11,9 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-START_MARK = "<START>"
-END_MARK = "<END>"
-"""The two marks around the place that a comment is about, as Trans-Review writes them."""
+from models.tasks import END_MARK, START_MARK
 
 _KEYWORDS = """
 abstract assert boolean break byte case catch char class const continue default do double else

@@ -1,0 +1,1 @@
+"""The papers' tables, reproduced: data sets in their published layouts, runs, and tables."""

@@ -1,0 +1,45 @@
+"""Revisions from GitHub's suggestion blocks.
+
+A comment's `````suggestion`` block replaces the lines that the comment is on; a stored
+``diff_hunk`` ends with the last of them. How many lines are replaced is not stored with the
+comment: the block is taken to replace the one last line of the new side.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from models.tasks import END_MARK, START_MARK
+
+_BLOCK = re.compile(r"```suggestion[^\n]*\n(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedRevision:
+    """Code of the hunk's new side, with the replaced line marked, and the code after it."""
+
+    code: str
+    marked_code: str
+    revised: str
+    comment: str
+
+
+def suggested_revision(diff_hunk: str, comment: str) -> SuggestedRevision | None:
+    """The revision that the only suggestion block of a comment makes, or ``None``."""
+    blocks = _BLOCK.findall(comment.replace("\r\n", "\n"))
+    if len(blocks) != 1:
+        return None
+    rows = [row.rstrip("\r") for row in diff_hunk.split("\n")]
+    side = [row[1:] for row in rows if row[:1] in ("+", " ")]
+    if not side or rows[-1][:1] == "-":
+        return None
+    block = blocks[0].removesuffix("\n")
+    above = side[:-1]
+    prose = " ".join(_BLOCK.sub(" ", comment.replace("\r\n", "\n")).split())
+    return SuggestedRevision(
+        "\n".join(side),
+        "\n".join([*above, f"{START_MARK} {side[-1]} {END_MARK}"]),
+        "\n".join([*above, block] if block else above),
+        prose,
+    )

@@ -1,0 +1,74 @@
+"""Opening a checkpoint by folder or Hub id: what it is, and whether it may review."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from models.systems import system_class
+from models.systems.base import System, SystemFault
+from models.systems.card import CARD_FILE, UnusableCheckpoint, no_card, read_card
+from models.systems.pretrained import cannot_load, open_tokenizer
+from models.tasks import Task
+
+_FILES = ("*.json", "*.txt", "*.model", "*.vocab", "*.safetensors")
+
+
+def checkpoint_folder(name: str) -> Path:
+    """The folder of a checkpoint: ``name`` itself, or the cached snapshot of a Hub id.
+
+    A Hub id is fetched only where HF_HUB_OFFLINE is not set. Raises UnusableCheckpoint where it
+    cannot be had.
+    """
+    path = Path(name)
+    if path.is_dir():
+        return path
+    if name.count("/") != 1 or path.is_absolute():
+        raise UnusableCheckpoint(f"{name}: no such folder; give a checkpoint's folder or a Hub id")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
+    fetch: Any = snapshot_download
+    try:
+        folder = Path(fetch(name, allow_patterns=list(_FILES), local_files_only=offline))
+        if not any(folder.glob("*.safetensors")):
+            # Older checkpoints have PyTorch's own file only.
+            fetch(name, allow_patterns=["*.bin"], local_files_only=offline)
+    except (OSError, HfHubHTTPError, HFValidationError, ValueError) as error:
+        raise cannot_load(name, "files") from error
+    return folder
+
+
+def open_checkpoint(name: str, task: Task | None = None) -> System:
+    """A system that is ready for ``task`` (any, where ``None``), from its weights.
+
+    A folder with a task card is what its card says. Without one, only weights that were made for
+    reviewing are taken: CodeReviewer's, which know its format's tokens. Raises UnusableCheckpoint
+    for everything else, with the command that fine-tunes it.
+    """
+    folder = checkpoint_folder(name)
+    if (folder / CARD_FILE).exists():
+        card = read_card(folder)
+        try:
+            found = system_class(card.system)
+        except KeyError as error:
+            raise UnusableCheckpoint(
+                f"{name}: made by {card.system}, which is no system here; fit it again"
+            ) from error
+        system = found.load(folder)
+    else:
+        from models.systems.codereviewer import CodeReviewer, speaks_codereviewer
+
+        try:
+            speaks = speaks_codereviewer(open_tokenizer(str(folder)))
+        except UnusableCheckpoint:
+            speaks = False
+        if not speaks:
+            raise no_card(name)
+        system = CodeReviewer.start_from(str(folder))
+        system.task = task or Task.RCG
+    if task is not None and system.task is not task:
+        raise SystemFault(f"{name}: answers {system.task}, not {task}; give another checkpoint")
+    return system
