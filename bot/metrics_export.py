@@ -65,13 +65,15 @@ class Metrics:
         self._jobs = Counter(
             "marginalia_jobs_ended", "Jobs ended", ["state"], registry=self.registry
         )
-        self._quota = Gauge(
-            "marginalia_github_quota_remaining",
-            "Requests that GitHub still allows this hour",
-            ["installation"],
-            registry=self.registry,
-            multiprocess_mode="mostrecent",
-        )
+        self._quota = {
+            name: Gauge(
+                f"marginalia_github_quota_{name}",
+                f"GitHub's hourly quota of requests: {name}, as last answered",
+                registry=self.registry,
+                multiprocess_mode="mostrecent",
+            )
+            for name in ("remaining", "limit")
+        }
 
     def delivery(self, event: str, outcome: str) -> None:
         """Count a delivery; the names of events that are not used are not kept apart."""
@@ -98,9 +100,10 @@ class Metrics:
         """Count a job's end."""
         self._jobs.labels(state).inc()
 
-    def quota(self, installation_id: int | None, remaining: int) -> None:
+    def quota(self, remaining: int, limit: int, _reset: float) -> None:
         """Note what GitHub's last answer said of the quota."""
-        self._quota.labels(str(installation_id or "token")).set(remaining)
+        self._quota["remaining"].set(remaining)
+        self._quota["limit"].set(limit)
 
 
 class LedgerCollector(Collector):

@@ -99,6 +99,11 @@ class Settings(BaseSettings):
     retry_delay_max: float = Field(default=600, ge=0)
     give_up_after: float = Field(default=86_400, gt=0)
     """How long a job waits for a forge that is away before it is parked."""
+    missed_interval: float = Field(default=3600, gt=0)
+    """How often the App's delivery list is read for deliveries that never arrived."""
+    poll_repositories: tuple[str, ...] = ()
+    """Repositories to look at, where GitHub cannot reach this machine; ``owner/name``."""
+    poll_repositories_interval: float = Field(default=60, gt=0)
     drain: float = Field(default=60, ge=0)
     """How long a stopping worker lets its jobs finish."""
     job_version: str = "1"

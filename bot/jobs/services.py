@@ -24,3 +24,12 @@ class Services:
     reviewer: Reviewer
     composer: Composer
     commander: Commander
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something that one worker of all does now and then, at its start first."""
+
+    name: str
+    every: float
+    run: Callable[[], None]

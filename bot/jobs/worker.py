@@ -9,6 +9,8 @@ import socket
 import threading
 import time
 import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
 
 from dbos import DBOS, DBOSConfig
@@ -27,7 +29,7 @@ from bot.jobs.queue import (
     JobQueue,
 )
 from bot.jobs.review import ReviewRunner
-from bot.jobs.services import Services, Watch, watch_nothing
+from bot.jobs.services import Chore, Services, Watch, watch_nothing
 from bot.jobs.sweeper import Sweeper
 from bot.metrics_export import Metrics
 from bot.settings import Settings
@@ -63,6 +65,7 @@ class Worker:
         services: Services,
         metrics: Metrics | None = None,
         watch: Watch = watch_nothing,
+        chores: Sequence[Chore] = (),
     ) -> None:
         self._settings = settings
         self._ledger = ledger
@@ -73,6 +76,7 @@ class Worker:
         self._reviews = ReviewRunner(
             settings, ledger, self._queue, services, self._name, metrics or Metrics(), watch
         )
+        self._chores = chores
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -116,10 +120,10 @@ class Worker:
             polling_interval_sec=settings.poll_interval,
             on_conflict="always_update",
         )
-        for target in (self._heart, self._sweep):
-            thread = threading.Thread(target=target, name=target.__name__, daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        self._spawn("heart", self._heart)
+        self._spawn("sweep", self._sweep)
+        for chore in self._chores:
+            self._spawn(chore.name, partial(self._now_and_then, chore))
         log.info("worker started", extra={"executor": self._name})
 
     def stop(self) -> None:
@@ -150,6 +154,24 @@ class Worker:
         while not wanted.wait(1.0):
             pass
         self.stop()
+
+    def _spawn(self, name: str, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _now_and_then(self, chore: Chore) -> None:
+        """Run a chore at once and at every interval, where no other worker does."""
+        while not self._stop.is_set():
+            try:
+                if self._ledger.workers.take_lease(
+                    f"chore:{chore.name}", self._name, max(chore.every, self._settings.lease)
+                ):
+                    chore.run()
+            except SQLAlchemyError as error:
+                reason = type(error).__name__
+                log.warning("chore missed", extra={"chore": chore.name, "reason": reason})
+            self._stop.wait(chore.every)
 
     def _heart(self) -> None:
         host, pid = socket.gethostname(), os.getpid()

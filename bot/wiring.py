@@ -1,0 +1,97 @@
+"""Puts a worker's services together from the operator's settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bot.github.auth import AppIdentity, Identity, TokenIdentity
+from bot.github.commander import GitHubCommander
+from bot.github.compose import GitHubComposer
+from bot.github.forge import GitHubForge
+from bot.github.policy import GitHubPolicy, Operator
+from bot.jobs.services import Services
+from bot.metrics_export import Metrics
+from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Limits, RepoConfig
+from bot.settings import Settings, SettingsError
+from bot.store.ledger import Ledger
+
+if TYPE_CHECKING:
+    from bot.jobs.forge import Reviewer
+
+
+def identity_of(settings: Settings, metrics: Metrics | None = None) -> Identity:
+    """Who we are to GitHub; raises ``SettingsError`` where the settings do not say."""
+    quota = metrics.quota if metrics else None
+    if settings.app_id is not None:
+        return AppIdentity(
+            settings.app_id, _private_key(settings), settings.github_api_url, quota=quota
+        )
+    if settings.token is not None:
+        return TokenIdentity(
+            settings.token.get_secret_value(), settings.github_api_url, quota=quota
+        )
+    raise SettingsError(
+        "no way to speak to GitHub: set MARGINALIA_APP_ID and MARGINALIA_PRIVATE_KEY_FILE "
+        "(or open /setup), or set MARGINALIA_TOKEN"
+    )
+
+
+def _private_key(settings: Settings) -> str:
+    if settings.private_key is not None:
+        return settings.private_key.get_secret_value()
+    path: Path | None = settings.private_key_file
+    if path is None:
+        raise SettingsError("MARGINALIA_PRIVATE_KEY_FILE: the App's key is missing")
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"MARGINALIA_PRIVATE_KEY_FILE: {path}: {error}") from None
+
+
+def operator_of(settings: Settings) -> Operator:
+    """The operator's own layer of configuration, and what it lets repositories choose."""
+    analyzers: dict[str, Any] = {}
+    if settings.analyzers is not None:
+        analyzers = {"only": settings.analyzers}
+    defaults = RepoConfig.model_validate(
+        {
+            "sure": settings.sure,
+            "max_comments": settings.max_comments,
+            "incremental": settings.incremental,
+            "check_run": settings.check_run,
+            "resolve_threads": settings.resolve_threads,
+            "model": MODEL_DEFAULT if settings.use_model else MODEL_OFF,
+            "analyzers": analyzers,
+            "when": {"drafts": settings.review_drafts, "bots": settings.review_bots},
+        }
+    )
+    allowed = None if settings.analyzers is None else frozenset(settings.analyzers)
+    return Operator(defaults=defaults, limits=Limits(analyzers=allowed), shadow=settings.shadow)
+
+
+def load_reviewer(settings: Settings) -> Reviewer:
+    """The pipeline with its models: the one place where the service loads any."""
+    from bot.review.local import load_pipeline
+
+    return load_pipeline(use_model=settings.use_model)
+
+
+def build_services(
+    settings: Settings,
+    ledger: Ledger,
+    reviewer: Reviewer,
+    metrics: Metrics | None = None,
+    identity: Identity | None = None,
+) -> Services:
+    """Everything that the jobs need from outside, on GitHub."""
+    identity = identity or identity_of(settings, metrics)
+    operator = operator_of(settings)
+    policy = GitHubPolicy(identity, ledger.memory, lambda: operator)
+    return Services(
+        forge=GitHubForge(identity, settings.github_url, settings.resolve_threads),
+        policy=policy,
+        reviewer=reviewer,
+        composer=GitHubComposer(),
+        commander=GitHubCommander(identity, ledger, policy, settings.shadow),
+    )
