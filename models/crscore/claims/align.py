@@ -75,10 +75,10 @@ def _touches(unit: Unit, rows: frozenset[int]) -> bool:
 
 def similarity(old: Unit, new: Unit) -> float:
     """How alike two units are (0 to 1): shared tokens, a little more for the same kind."""
-    if not old.tokens or not new.tokens:
+    if not old.words or not new.words:
         return 0.0
-    shared = sum((Counter(old.tokens) & Counter(new.tokens)).values())
-    value = 2 * shared / (len(old.tokens) + len(new.tokens))
+    shared = sum((Counter(old.words) & Counter(new.words)).values())
+    value = 2 * shared / (len(old.words) + len(new.words))
     if old.definition is not None and new.definition is not None:
         value += 0.3 * (old.definition.name == new.definition.name)
     return value * (1.0 if old.kind == new.kind else 0.7)
@@ -132,20 +132,32 @@ def _by_key(old: list[Unit], new: list[Unit], alignment: Alignment) -> None:
             alignment.pair(same.pop(0), unit)
 
 
-def _by_similarity(old: list[Unit], new: list[Unit], alignment: Alignment) -> None:
+def _by_similarity(old: list[Unit], new: list[Unit], alignment: Alignment, same_kind: bool) -> None:
+    """Pair the most alike first; a condition or loop also by how much of its body it keeps."""
+
+    def likeness(o: Unit, n: Unit) -> float:
+        value = similarity(o, n)
+        if o.kind == n.kind and o.inner and n.inner and o.definition is None:
+            kept = sum(alignment.counterpart(u) in n.inner for u in o.inner)
+            value += 0.6 * kept / max(len(o.inner), len(n.inner))
+        return value
+
+    def allowed(o: Unit, n: Unit) -> bool:
+        return o.kind == n.kind if same_kind else _may_pair(o, n)
+
     if len(old) * len(new) > _MATRIX * _MATRIX:
         candidates = [
-            (similarity(o, n), -float(at), o, n)
+            (likeness(o, n), -float(at), o, n)
             for at, (o, n) in enumerate(zip(old, new, strict=False))
-            if _may_pair(o, n)
+            if allowed(o, n)
         ]
     else:
         candidates = [
             # nearer in order wins among equals
-            (similarity(o, n), -abs(i / len(old) - j / len(new)), o, n)
+            (likeness(o, n), -abs(i / len(old) - j / len(new)), o, n)
             for i, o in enumerate(old)
             for j, n in enumerate(new)
-            if _may_pair(o, n)
+            if allowed(o, n)
         ]
     candidates.sort(key=lambda item: (item[0], item[1]), reverse=True)
     for value, _, o, n in candidates:
@@ -163,11 +175,13 @@ def align(old: list[Unit], new: list[Unit], rows: Rows) -> Alignment:
     rest_old = [unit for unit in rest_old if unit.rows[0] >= 0]
     rest_new = [unit for unit in rest_new if unit.rows[0] >= 0]
     _by_key(rest_old, rest_new, whole)
-    _by_similarity(
-        [unit for unit in rest_old if id(unit) not in whole.other],
-        [unit for unit in rest_new if id(unit) not in whole.other],
-        whole,
-    )
+    for same_kind in (True, False):
+        _by_similarity(
+            [unit for unit in rest_old if id(unit) not in whole.other],
+            [unit for unit in rest_new if id(unit) not in whole.other],
+            whole,
+            same_kind,
+        )
     result = Alignment(other=whole.other)
     result.changed = whole.changed
     result.kept = [

@@ -15,7 +15,6 @@ from models.crscore.claims.wording import (
     callee,
     calls_in,
     condition_text,
-    definition_phrase,
     join,
     number,
     parameter_names,
@@ -81,8 +80,8 @@ def _parameter(parameter: Parameter) -> str:
 
 def added_function(reading: Reading, unit: Unit, definition: Definition) -> None:
     """A function that is new: that it is, what it takes, returns, raises and calls."""
-    phrase = f"{definition.kind} {quote(definition.name)}"
-    word = "test" if is_test(definition) else definition.kind
+    phrase = reading.phrase(unit)
+    word = "test" if is_test(definition) else reading.kind(unit)
     place = reading.place(unit)
     holder = place.type or place.function
     where = f" to the {holder}" if holder else ""
@@ -186,7 +185,7 @@ def _bases(unit: Unit) -> str:
 
 def removed_definition(reading: Reading, unit: Unit, definition: Definition) -> None:
     """A definition that is gone, and what that means for those who used it."""
-    word = "test" if is_test(definition) else definition.kind
+    word = "test" if is_test(definition) else reading.kind(unit)
     where = reading.place(unit).inside("from")
     reading.say(f"The {word} {quote(definition.name)} was removed{where}.", 94, unit)
     if not is_test(definition):
@@ -199,10 +198,10 @@ def changed_definition(reading: Reading, old: Unit, new: Unit) -> None:
     was, now = old.definition, new.definition
     if was is None or now is None:
         return
-    phrase = definition_phrase(new)
+    phrase = reading.phrase(new)
     if was.name != now.name:
         reading.say(
-            f"The {now.kind} {quote(was.name)} was renamed to {quote(now.name)}"
+            f"The {reading.kind(new)} {quote(was.name)} was renamed to {quote(now.name)}"
             f"{reading.place(new).inside()}.",
             93,
             new,

@@ -65,6 +65,78 @@ def leaves(node: tree_sitter.Node, row: Language, skip_blocks: bool = True) -> t
     return tuple(out)
 
 
+LINK = "link"
+TAKES = "takes"
+
+
+def _takes(node: tree_sitter.Node, row: Language) -> tree_sitter.Node | None:
+    """What a function value takes: its list of parameters, or the only one."""
+    found = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    if found is not None:
+        return found
+    return next((c for c in node.named_children if row.role(c.type) is Role.PARAMETERS), None)
+
+
+def operands(node: tree_sitter.Node, row: Language) -> tuple[str, list[tree_sitter.Node]]:
+    """The operator of ``a + b + c`` and its operands in order (at most 400)."""
+    signs = [flat(c) for c in node.children if not c.is_named]
+    sign = signs[0] if len(signs) == 1 else ""
+    if not sign or node.named_child_count != 2:
+        return "", [node]
+    found: list[tree_sitter.Node] = []
+    here: tree_sitter.Node | None = node
+    while here is not None and len(found) < 400:
+        inner = [flat(c) for c in here.children if not c.is_named]
+        if row.role(here.type) is not Role.BINARY or inner != [sign] or here.named_child_count != 2:
+            found.append(here)
+            break
+        found.append(here.named_children[1])
+        here = here.named_children[0]
+    found.reverse()
+    return sign, found
+
+
+_MEMBERS = ("function", "object", "receiver")
+
+
+def chain(call: tree_sitter.Node, row: Language) -> list[tree_sitter.Node]:
+    """The calls of a chain ``a.b().c()``, the first one first (at most 200)."""
+    links: list[tree_sitter.Node] = []
+    here: tree_sitter.Node | None = call
+    while here is not None and len(links) < 200:
+        if row.role(here.type) is Role.CALL:
+            links.append(here)
+        inner = None
+        for name in (*_MEMBERS, "value", "argument", "expression"):
+            inner = here.child_by_field_name(name)
+            if inner is not None:
+                break
+        if inner is None and here.named_child_count and here.type.startswith("navigation"):
+            inner = here.named_children[0]
+        here = inner
+    links.reverse()
+    return links
+
+
+def link_text(call: tree_sitter.Node, row: Language) -> str:
+    """A link of a chain without what stands before it: ``c()`` of ``a.b().c()``."""
+    here: tree_sitter.Node | None = call
+    start = call.start_byte
+    while here is not None:
+        inner = next(
+            (f for n in (*_MEMBERS, "value", "expression") if (f := here.child_by_field_name(n))),
+            None,
+        )
+        if inner is None:
+            break
+        if row.role(inner.type) is Role.CALL:
+            start = inner.end_byte
+            break
+        here = inner
+    raw = (call.text or b"")[start - call.start_byte :]
+    return " ".join(raw.decode("utf-8", "replace").split()).lstrip(".?>-: ")
+
+
 Path = tuple[tuple[tree_sitter.Node, str, int], ...]
 
 
@@ -83,11 +155,14 @@ class _Differ:
         return self._leaves[node.id]
 
     def _children(self, node: tree_sitter.Node) -> list[tuple[tree_sitter.Node, str]]:
+        # What a function value takes is compared apart.
+        taken = _takes(node, self.row) if self.row.role(node.type) is Role.LAMBDA else None
         return [
             (child, node.field_name_for_child(at) or "")
             for at, child in enumerate(node.children)
             if self.row.role(child.type) not in (Role.COMMENT, Role.BLOCK)
             and child.type not in (",", ";")
+            and child != taken
             and self.tokens(child)
         ]
 
@@ -112,6 +187,12 @@ class _Differ:
         ):
             self.found.append(Edit(old, new, around, old_around))
             return
+        if role is Role.LAMBDA:
+            around = self._lambda(old, new, around, old_around)
+        if role is Role.BINARY and self._operands(old, new, around, old_around, depth):
+            return
+        if role is Role.CALL and self._chains(old, new, around, old_around, depth):
+            return
         olds, news = self._children(old), self._children(new)
         if (
             role in _LISTS
@@ -122,6 +203,68 @@ class _Differ:
             return
         for at, ((a, name), (b, _)) in enumerate(zip(olds, news, strict=True)):
             self.diff(a, b, (*around, (new, name, at)), (*old_around, (old, name, at)), depth + 1)
+
+    def _lambda(
+        self, old: tree_sitter.Node, new: tree_sitter.Node, around: Path, old_around: Path
+    ) -> Path:
+        """Compare what two function values take, whichever way it is written."""
+        was, now = _takes(old, self.row), _takes(new, self.row)
+        if was is not None and now is not None and self.tokens(was) != self.tokens(now):
+            self.found.append(
+                Edit(was, now, (*around, (new, TAKES, 0)), (*old_around, (old, TAKES, 0)))
+            )
+        return around
+
+    def _operands(
+        self,
+        old: tree_sitter.Node,
+        new: tree_sitter.Node,
+        around: Path,
+        old_around: Path,
+        depth: int,
+    ) -> bool:
+        """Align the operands of ``a + b + c`` as a list, where one came or went."""
+        (sign, olds), (other, news) = operands(old, self.row), operands(new, self.row)
+        if sign != other or len(olds) == len(news):
+            return False
+        self._sequence(
+            old, new, [(n, "") for n in olds], [(n, "") for n in news], around, old_around, depth
+        )
+        return True
+
+    def _chains(
+        self,
+        old: tree_sitter.Node,
+        new: tree_sitter.Node,
+        around: Path,
+        old_around: Path,
+        depth: int,
+    ) -> bool:
+        """Align two chains of calls ``a.b().c()`` link by link, where they differ in length."""
+        olds, news = chain(old, self.row), chain(new, self.row)
+        if len(olds) == len(news) or min(len(olds), len(news)) < 1 or max(len(olds), len(news)) < 3:
+            return False
+        matcher = difflib.SequenceMatcher(
+            None,
+            [link_text(link, self.row) for link in olds],
+            [link_text(link, self.row) for link in news],
+            autojunk=False,
+        )
+        if matcher.ratio() < 0.3:
+            return False
+        for tag, i, j, k, m in matcher.get_opcodes():
+            if tag == "equal":
+                continue
+            for at in range(i, j):
+                self.found.append(
+                    Edit(olds[at], None, (*around, (new, LINK, at)), (*old_around, (old, LINK, at)))
+                )
+            for to in range(k, m):
+                self.found.append(
+                    Edit(None, news[to], (*around, (new, LINK, to)), (*old_around, (old, LINK, to)))
+                )
+        del depth
+        return True
 
     def _sequence(
         self,

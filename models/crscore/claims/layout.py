@@ -30,6 +30,18 @@ def _moved(reading: Reading) -> list[tuple[Unit, Unit]]:
     return moved
 
 
+def say_blank(reading: Reading) -> None:
+    """Only blank lines came or went."""
+    count = max(len(reading.hunk.added), len(reading.hunk.deleted))
+    word = "added to" if reading.hunk.added else "removed from"
+    units = [u for u in reading.new if u.rows[0] >= 0] or [u for u in reading.old if u.rows[0] >= 0]
+    place = reading.place(units[-1]).nearest if units else ""
+    target = f"the {place}" if place else "the code"
+    what = "A blank line was" if count == 1 else "Blank lines were"
+    reading.say(f"{what} {word} {target}.", 40)
+    reading.say("Only the formatting was changed; this does not affect what the code does.", 39)
+
+
 def claims(reading: Reading) -> None:
     """Say what only moved, and where nothing but the layout changed."""
     moved = _moved(reading)
@@ -52,9 +64,12 @@ def claims(reading: Reading) -> None:
     indented = [line.text.strip() for line in reading.hunk.deleted if line.text.strip()]
     same = indented == [line.text.strip() for line in reading.hunk.added if line.text.strip()]
     if not any(line.text.strip() for line in (*reading.hunk.added, *reading.hunk.deleted)):
-        word = "added" if reading.hunk.added else "removed"
-        reading.say(f"Only blank lines were {word}.", 40)
+        say_blank(reading)
     elif same:
-        reading.say(f"Only the white space{tail} was changed; the code does the same.", 40)
+        reading.say(
+            f"Only the white space{tail} was changed; this does not affect what the code does.", 40
+        )
     else:
-        reading.say(f"Only the layout{tail} was changed; the code does the same.", 40)
+        reading.say(
+            f"Only the layout{tail} was changed; this does not affect what the code does.", 40
+        )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from models.change import Hunk
-from models.crscore.claims import changes, declared, imports, layout, lines, statements
+from models.crscore.claims import (
+    changes,
+    declared,
+    imports,
+    layout,
+    lines,
+    overview,
+    statements,
+)
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.wording import Said
 from models.hunk_text import parse_hunks
@@ -26,6 +34,7 @@ _MAKERS: tuple[Callable[[Reading], None], ...] = (
     changes.claims,
     statements.claims,
     layout.claims,
+    overview.claims,
 )
 
 

@@ -9,8 +9,8 @@ import tree_sitter
 from models.change import Hunk
 from models.crscore.claims.align import Alignment, Rows, align
 from models.crscore.claims.units import FUNCTION, TYPE, Unit, read_units
-from models.crscore.claims.wording import Place, Said, Section, condition_text, place_of
-from models.syntax.fragment import Fragment
+from models.crscore.claims.wording import Place, Said, Section, condition_text, place_of, quote
+from models.syntax.fragment import PLACEHOLDER, Fragment
 from models.syntax.language import Language, Role
 
 
@@ -39,8 +39,10 @@ class Reading:
         cls, hunk: Hunk, old: Fragment, new: Fragment, first_old: int = 0, first_new: int = 0
     ) -> Reading:
         """Read both sides of a hunk in trees that hold at least its lines."""
-        old_units = read_units(old, first_old, first_old + max(hunk.old_count - 1, 0))
-        new_units = read_units(new, first_new, first_new + max(hunk.new_count - 1, 0))
+        section = Section.read(hunk.section)
+        name = section.name if section.kind == "function" else ""
+        old_units = read_units(old, first_old, first_old + max(hunk.old_count - 1, 0), name)
+        new_units = read_units(new, first_new, first_new + max(hunk.new_count - 1, 0), name)
         rows = Rows.of(hunk, first_old, first_new)
         return cls(
             hunk=hunk,
@@ -49,13 +51,15 @@ class Reading:
             new=new_units if hunk.new_count else [],
             alignment=align(old_units, new_units, rows),
             rows=rows,
-            section=Section.read(hunk.section),
+            section=section,
             first_old=first_old,
             first_new=first_new,
         )
 
     def say(self, text: str, weight: float, unit: Unit | None = None) -> None:
-        """Add a sentence about a unit of either side."""
+        """Add a sentence about a unit of either side, unless it speaks of what was made up."""
+        if PLACEHOLDER in text.lower():
+            return
         self.said.append(Said(text, weight, self.lines(unit)))
 
     def lines(self, unit: Unit | None) -> tuple[int, ...]:
@@ -80,6 +84,23 @@ class Reading:
         """The function and type around a unit."""
         return place_of(unit, self.section, self._in_section(unit))
 
+    def phrase(self, unit: Unit) -> str:
+        """What a unit defines, "method `run`"; its kind alone where it has no name."""
+        definition = unit.definition
+        if definition is None:
+            return ""
+        return f"{self.kind(unit)} {quote(definition.name)}" if definition.name else self.kind(unit)
+
+    def kind(self, unit: Unit) -> str:
+        """The word for a definition; a function in a type is a method even where only the section
+        of the hunk tells of the type."""
+        definition = unit.definition
+        if definition is None:
+            return ""
+        if definition.kind == "function" and not definition.parent and self.place(unit).type:
+            return "constructor" if definition.name == "__init__" else "method"
+        return definition.kind
+
     def _in_section(self, unit: Unit) -> bool:
         """Whether the unit stands inside what git names after the second ``@@``."""
         if not self.section.name or unit.rows[0] < 0:
@@ -103,7 +124,8 @@ class Reading:
             if parent.kind in (FUNCTION, TYPE):
                 break
             if parent.kind == Role.IF.value and branch != "alternative":
-                return condition_text(parent.node, self.row)
+                condition = condition_text(parent.node, self.row)
+                return condition if PLACEHOLDER not in condition else ""
         return ""
 
     def finish(self, unit: Unit, inner: bool = False) -> None:

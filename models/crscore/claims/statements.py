@@ -28,6 +28,7 @@ from models.crscore.claims.wording import (
     quote,
     string_value,
 )
+from models.syntax.fragment import PLACEHOLDER
 from models.syntax.language import Role
 
 _BODY = 3
@@ -49,7 +50,7 @@ def _when(reading: Reading, unit: Unit) -> str:
             break
         if parent.kind == Role.IF.value or (parent.kind == Role.ELSE.value and _if_of(parent)):
             condition = condition_text(parent.node, reading.row)
-            if not condition:
+            if not condition or PLACEHOLDER in condition:
                 break
             return (
                 f" unless {quote(condition)}"
@@ -70,7 +71,7 @@ def _said_of(units: list[Unit], reading: Reading) -> str:
     """What a body does, in one phrase: "calls `a` and returns `b`"."""
     phrases: list[str] = []
     for unit in units:
-        phrase = outcome(unit, reading.row)
+        phrase = outcome(unit, reading.row, brief=len(units) > 1)
         if phrase and phrase not in phrases:
             phrases.append(phrase)
     if len(phrases) > _BODY:
@@ -287,9 +288,10 @@ def added_value(reading: Reading, unit: Unit) -> None:
     for name, kind, value in found[:4]:
         typed = f" of type {quote(kind, 50)}" if kind and kind not in ("var", "auto") else ""
         shown = value_phrase(value, row)
-        in_type = is_field(unit) or (place.type and not place.function)
+        in_type = is_field(unit) or unit.around(FUNCTION, TYPE) is unit.around(TYPE) is not None
         words = [t for t in unit.tokens[:6] if t in _FIELD_WORDS]
-        if unit.kind == Role.DECLARATION.value or in_type or not place.function:
+        plain = name.isidentifier() or name.startswith("$")
+        if plain and (unit.kind == Role.DECLARATION.value or in_type or not place.function):
             word = "field" if in_type else "constant" if _constant(name, words) else "variable"
             adjectives = " ".join([*words, word]) if in_type else word
             holder = place.type if in_type else place.nearest
@@ -299,13 +301,12 @@ def added_value(reading: Reading, unit: Unit) -> None:
                 f"A new {adjectives} {quote(name)}{typed} was added{where}{tail}.", 77, unit
             )
         else:
-            reading.say(
+            text = (
                 f"{quote(name)} is now set to {shown}{_where(reading, unit)}{when}."
                 if shown
-                else f"The statement {quote(flat(unit.node))} was added{_where(reading, unit, 'to')}.",
-                75,
-                unit,
+                else f"The code {quote(flat(unit.node))} was added{_where(reading, unit, 'to')}."
             )
+            reading.say(text, 75, unit)
     return None
 
 
@@ -334,6 +335,21 @@ def added_return(reading: Reading, unit: Unit) -> None:
                 44,
                 unit,
             )
+
+
+def added_assert(reading: Reading, unit: Unit) -> None:
+    """A new assert statement."""
+    condition = _asserted(unit)
+    reading.say(
+        f"An assertion was added{_where(reading, unit, 'to')} that checks {quote(condition, 120)}.",
+        79,
+        unit,
+    )
+
+
+def _asserted(unit: Unit) -> str:
+    inner = unit.node.named_children
+    return flat(inner[0]) if inner else unit.text
 
 
 def added_comment(reading: Reading, unit: Unit) -> None:
@@ -380,6 +396,12 @@ def removed(reading: Reading, unit: Unit) -> None:
         what = _said_of(kept, reading)
         if what:
             reading.say(f"The code now {what} whether or not {condition}.", 58, unit)
+    elif unit.kind == Role.ASSERT.value:
+        condition = _asserted(unit)
+        reading.say(
+            f"The assertion that checks {quote(condition, 120)} was removed{where}.", 80, unit
+        )
+        reading.say(f"It is no longer checked that {quote(condition, 120)}.", 52, unit)
     elif unit.kind == Role.TRY.value:
         reading.say(f"The try block was removed{where}.", 84, unit)
     elif unit.kind == Role.CATCH.value:
@@ -430,6 +452,7 @@ _ADDED = {
     Role.DECLARATION.value: added_value,
     Role.RETURN.value: added_return,
     Role.THROW.value: added_return,
+    Role.ASSERT.value: added_assert,
     Role.COMMENT.value: added_comment,
     DOCSTRING: added_comment,
 }

@@ -6,8 +6,9 @@ own; so code that is only indented further, under a new condition, keeps its own
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import tree_sitter
 
@@ -40,6 +41,7 @@ _COMPOUND = frozenset(
     {Role.IF, Role.ELSE, Role.LOOP, Role.SWITCH, Role.CASE, Role.TRY, Role.CATCH, Role.FINALLY}
     | {Role.WITH}
 )
+COMPOUND_KINDS = frozenset(role.value for role in _COMPOUND)
 _NESTED_FIELDS = frozenset({"body", "consequence", "alternative", "handler", "finalizer"})
 _NESTED_ROLES = frozenset({Role.ELSE, Role.CATCH, Role.FINALLY, Role.CASE})
 _STATEMENTS = frozenset(
@@ -47,6 +49,7 @@ _STATEMENTS = frozenset(
 )
 # A unit with more tokens is compared as it stands; none is looked into.
 MAX_TOKENS = 4000
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(eq=False, slots=True)
@@ -66,11 +69,19 @@ class Unit:
     definition: Definition | None = None
     definition_node: tree_sitter.Node | None = None
     inner: list[Unit] = field(default_factory=list)
+    _words: tuple[str, ...] | None = None
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
         """Equal for units that say the same, whatever their layout."""
         return self.kind, self.tokens
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its words and signs, strings and all, by which likeness is judged."""
+        if self._words is None:
+            self._words = tuple(_WORD.findall(self.text[:20_000])[:MAX_TOKENS])
+        return self._words
 
     @property
     def text(self) -> str:
@@ -116,7 +127,8 @@ def _is_nested(
 class _Reader:
     """Reads the units of one tree that stand on some rows."""
 
-    def __init__(self, fragment: Fragment, first: int, last: int) -> None:
+    def __init__(self, fragment: Fragment, first: int, last: int, name: str) -> None:
+        self.name = name
         self.row = fragment.row
         self.offset = fragment.offset
         self.first = first + fragment.offset
@@ -144,7 +156,9 @@ class _Reader:
         entry = self.outer.get(node.id)
         role = self.row.role(node.type)
         if entry is None and (
-            node.type in _TRANSPARENT or role in (Role.BLOCK, Role.EXPORT) or node.parent is None
+            (node.type in _TRANSPARENT and role is None)
+            or role in (Role.BLOCK, Role.EXPORT)
+            or node.parent is None
         ):
             stray = node.is_error
             for child in node.named_children:
@@ -204,15 +218,21 @@ class _Reader:
             # The head is out of sight; it still stands around what is in sight.
             top = bottom = -1
         definition = entry.definition if entry is not None else None
-        if definition is not None and definition.name.endswith(PLACEHOLDER):
-            definition = None
+        if definition is not None:
+            if definition.name.endswith(PLACEHOLDER):
+                # Made up around the piece; what it is called stands above the piece, if anywhere.
+                definition = replace(definition, name=self.name)
+            if definition.parent.lower().endswith(PLACEHOLDER):
+                definition = replace(definition, parent="", parent_kind="")
+            if definition.name.lower().endswith(PLACEHOLDER):
+                definition = None
         kind = self._kind(node, role, definition, parents)
         unit = Unit(
             index=len(self.units),
             kind=kind,
             node=node,
             tokens=tuple(tokens[:MAX_TOKENS]),
-            rows=(top - self.offset, bottom - self.offset) if top >= 0 else (-1, -1),
+            rows=(max(top - self.offset, 0), bottom - self.offset) if top >= 0 else (-1, -1),
             parents=parents,
             definition=definition,
             definition_node=entry.node if entry is not None else None,
@@ -271,7 +291,7 @@ class _Reader:
             Role.COMMENT.value,
             node,
             tuple(words[:MAX_TOKENS]),
-            (start - self.offset, end - self.offset),
+            (max(start - self.offset, 0), end - self.offset),
             parents,
         )
         self._add(unit)
@@ -283,9 +303,10 @@ class _Reader:
             unit.parents[-1][0].inner.append(unit)
 
 
-def read_units(fragment: Fragment, first: int, last: int) -> list[Unit]:
+def read_units(fragment: Fragment, first: int, last: int, name: str = "") -> list[Unit]:
     """The units that stand on rows ``first``..``last`` (0-based lines of the piece), in order.
 
     Units around them come first even where their own heads stand above (their rows are -1).
+    ``name`` is what the function is called whose head the piece begins in the middle of.
     """
-    return _Reader(fragment, first, last).read()
+    return _Reader(fragment, first, last, name).read()

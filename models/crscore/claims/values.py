@@ -144,13 +144,14 @@ def is_field(unit: Unit) -> bool:
     return unit.node.type in _FIELD_NODES
 
 
-def value_phrase(node: tree_sitter.Node | None, row: Language) -> str:
+def value_phrase(node: tree_sitter.Node | None, row: Language, brief: bool = False) -> str:
     """A value in words: "the result of calling `f` with ..." for a call, else as written."""
     if node is None:
         return ""
     role = row.role(node.type)
     if role is Role.CALL:
-        return f"the result of calling {call_phrase(node, row)}"
+        called = quote(callee(node, row)) if brief else call_phrase(node, row)
+        return f"the result of calling {called}"
     if role is Role.LAMBDA:
         return "a function"
     text = flat(node)
@@ -165,15 +166,19 @@ def value_phrase(node: tree_sitter.Node | None, row: Language) -> str:
     return quote(text)
 
 
-def outcome(unit: Unit, row: Language) -> str:
-    """What the code does at this unit, as a verb phrase: "returns `x`"; "" where not known."""
+def outcome(unit: Unit, row: Language, brief: bool = False) -> str:
+    """What the code does at this unit, as a verb phrase: "returns `x`"; "" where not known.
+
+    ``brief`` leaves out the arguments of calls.
+    """
     kind = unit.kind
     if kind == Role.RETURN.value:
         value = returned(unit)
         verb = "yields" if flat(unit.node).startswith("yield") else "returns"
         call = main_call(unit.node, row) if value else None
         if call is not None and flat(call) == value:
-            return f"{verb} the result of calling {call_phrase(call, row)}"
+            called = quote(callee(call, row)) if brief else call_phrase(call, row)
+            return f"{verb} the result of calling {called}"
         return f"{verb} {quote(value)}" if value else "returns early"
     if kind == Role.THROW.value:
         name, message = thrown(unit, row)
@@ -196,9 +201,11 @@ def outcome(unit: Unit, row: Language) -> str:
         if level:
             message = first_string(call, row) or ", ".join(argument_texts(call, row))
             return f"logs {prose(message)}" if message else "writes a log message"
-        return f"calls {call_phrase(call, row)}"
+        return f"calls {quote(callee(call, row)) if brief else call_phrase(call, row)}"
     if kind in (Role.ASSIGNMENT.value, Role.DECLARATION.value):
         for name, _, right in assigned(unit.node, row):
             if right is not None:
-                return f"sets {quote(name)} to {value_phrase(right, row)}"
+                return f"sets {quote(name)} to {value_phrase(right, row, brief)}"
+    if kind == "expression" and 2 < len(flat(unit.node)) <= 80:
+        return f"runs {quote(flat(unit.node).rstrip(';'))}"
     return ""

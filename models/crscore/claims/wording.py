@@ -197,7 +197,7 @@ class Section:
 
 def definition_phrase(unit: Unit) -> str:
     """ "method `run`" for a unit that defines something."""
-    if unit.definition is None:
+    if unit.definition is None or not unit.definition.name:
         return ""
     return f"{unit.definition.kind} {quote(unit.definition.name)}"
 
@@ -233,11 +233,15 @@ def place_of(unit: Unit, section: Section, in_section: bool) -> Place:
     type_ = unit.around(TYPE)
     function_phrase = definition_phrase(function) if function is not None else ""
     type_phrase = definition_phrase(type_) if type_ is not None else ""
+    if type_ is not None and function is not None and function in [p for p, _ in type_.parents]:
+        type_phrase = ""  # a type inside the function does not hold it
     if in_section:
         if section.kind == "function" and not function_phrase and not type_phrase:
             function_phrase = section.phrase
         elif section.kind not in ("function", "variable", "") and not type_phrase:
             type_phrase = section.phrase
+    if type_phrase and function_phrase.startswith("function "):
+        function_phrase = "method " + function_phrase.removeprefix("function ")
     return Place(function_phrase, type_phrase)
 
 
