@@ -150,23 +150,25 @@ def poll(api: Api, repository: str, state: PollState) -> tuple[list[StoredDelive
                   "pull_request": pull, "repository": repo, "sender": pull.get("user")})
         )  # fmt: skip
     if state.since:
-        found += _comments(api, path, repo, state.since)
+        for row in rows:
+            if str(row.get("updated_at")) >= state.since:
+                found += _comments(api, repo, int(row["number"]), state.since)
     return found, PollState(now, heads)
 
 
-def _comments(api: Api, path: str, repo: Mapping[str, Any], since: str) -> Iterator[StoredDelivery]:
-    for row in api.items(rq.listing(f"{path}/issues/comments", since=since)):
-        if "/pull/" in str(row.get("html_url")):
-            number = int(str(row["issue_url"]).rsplit("/", 1)[1])
-            issue = {"number": number, "pull_request": {"url": row["issue_url"]}}
-            payload = {"action": "created", "issue": issue, "comment": row, "repository": repo}
-            yield _told("issue_comment", f"{repo['id']}-comment-{row['id']}", payload)
-    for row in api.items(rq.listing(f"{path}/pulls/comments", since=since)):
-        number = int(str(row["pull_request_url"]).rsplit("/", 1)[1])
-        payload = {"action": "created", "pull_request": {"number": number}, "comment": row,
-                   "repository": repo}  # fmt: skip
-        event = "pull_request_review_comment"
-        yield _told(event, f"{repo['id']}-review-comment-{row['id']}", payload)
+def _comments(
+    api: Api, repo: Mapping[str, Any], number: int, since: str
+) -> Iterator[StoredDelivery]:
+    """The comments on one pull request since a moment; ``since`` takes edited ones in too."""
+    path, told = rq.repository(str(repo["full_name"])), {"action": "created", "repository": repo}
+    for row in api.items(rq.listing(f"{path}/issues/{number}/comments", since=since)):
+        issue = {"number": number, "pull_request": {"url": row["issue_url"]}}
+        payload = {**told, "issue": issue, "comment": row}
+        yield _told("issue_comment", f"{repo['id']}-comment-{row['id']}", payload)
+    for row in api.items(rq.listing(f"{path}/pulls/{number}/comments", since=since)):
+        payload = {**told, "pull_request": {"number": number}, "comment": row}
+        what = f"{repo['id']}-review-comment-{row['id']}"
+        yield _told("pull_request_review_comment", what, payload)
 
 
 def _told(event: str, what: str, payload: Mapping[str, Any]) -> StoredDelivery:

@@ -158,7 +158,9 @@ class SetupDesk:
         state = _read_state(self._folder / OPENED_FILE) if self.needed() else None
         return None if state is None else _signer(state["key"])
 
-    def keep(self, answer: dict[str, Any], github: str, api: str) -> None:
+    def keep(
+        self, answer: dict[str, Any], github: str, api: str, resolve_threads: bool = False
+    ) -> None:
         """Write the App's secrets and close the set-up; ``SetupError`` if that is impossible."""
         try:
             values = {
@@ -167,6 +169,7 @@ class SetupDesk:
                 "webhook_secret": str(answer["webhook_secret"]),
                 "github_url": github,
                 "github_api_url": api,
+                "resolve_threads": resolve_threads,
             }
         except (KeyError, TypeError, ValueError) as error:
             raise SetupError("GitHub's answer lacks the App's number, key or secret") from error
@@ -219,7 +222,13 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         except SetupError as error:
             return _page(_FORM, 400, wish=wish, problem=str(error))
         owner = f"organizations/{quote(wish.organisation)}/" if wish.organisation else ""
-        state = signer.dumps({"state": secrets.token_urlsafe(16), "github": wish.github_url})
+        state = signer.dumps(
+            {
+                "state": secrets.token_urlsafe(16),
+                "github": wish.github_url,
+                "resolve": wish.resolve_threads,
+            }
+        )
         return _page(
             _SEND,
             target=f"{wish.github_url}/{owner}settings/apps/new?state={quote(state)}",
@@ -233,7 +242,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         code = request.args.get("code", "")
         try:
             state = signer.loads(request.args.get("state", ""), max_age=MOST_AGE_SECONDS)
-            github = str(state["github"])
+            github, resolve = str(state["github"]), bool(state["resolve"])
         except (BadData, KeyError, TypeError):
             abort(403)
         if not _CODE.fullmatch(code):
@@ -242,7 +251,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         api = desk.settings.github_api_url if same else api_url(github)
         try:
             answer = _convert(api, code, timeout)
-            desk.keep(answer, github, api)
+            desk.keep(answer, github, api, resolve)
         except SetupError as error:
             return _page(_FORM, 502, wish=_default_wish(desk), problem=str(error))
         page = _page(

@@ -24,7 +24,19 @@ _names = itertools.count(1)
 def github() -> Iterator[Double]:
     with Double() as double:
         yield double
-        double.check()
+        broken = [
+            f"{call['method']} {call['path']} -> {call['status']}: {violation}"
+            for call in double.violations()
+            for violation in call["violations"]
+            if not _of_the_description(violation)
+        ]
+        assert not broken, "\n".join(broken)
+
+
+def _of_the_description(violation: dict) -> bool:
+    """GitHub answers null for the place of an outdated comment; its description says integer."""
+    place = str((violation.get("location") or [""])[-1])
+    return place in ("position", "line") and violation["message"].endswith("must be integer")
 
 
 @pytest.fixture(autouse=True)
