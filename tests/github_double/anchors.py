@@ -31,6 +31,8 @@ def read_patch(patch: str) -> list[DiffLine]:
         if header:
             old, new = int(header[1]), int(header[3])
             hunk += 1
+        elif hunk < 0:
+            continue
         elif row.startswith("+"):
             out.append(DiffLine("+", None, new, hunk, position))
             new += 1

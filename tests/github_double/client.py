@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tests.github_double.git_store import FileSpec
 from tests.github_double.process import AppKeys, DoubleError, Json, Pull, Running, Violations
+from tests.github_double.records import Limits
 
 __all__ = ["AppKeys", "Double", "DoubleError", "Pull", "Violations"]
 
@@ -311,6 +313,10 @@ class Double(Running):
         """Change and show GitHub's limits (see ``world.Limits``)."""
         return dict(self.call("PATCH", "/limits", changes))
 
+    def reset_limits(self) -> None:
+        """Set GitHub's limits back to its own."""
+        self.limits(**asdict(Limits()))
+
     def calls(self, method: str | None = None, path: str = "", *, since: int = 0) -> list[Json]:
         """The recorded API calls, oldest first, by method and by a part of the path."""
         found: list[Json] = self.call("GET", f"/calls?since={since}")
@@ -319,6 +325,12 @@ class Double(Running):
     def violations(self, *, since: int = 0) -> list[Json]:
         """The calls with violations of GitHub's description."""
         return list(self.call("GET", f"/violations?since={since}"))
+
+    def forgive(self) -> list[Json]:
+        """Forget the violations so far, for a test that makes them on purpose; what they were."""
+        found = self.violations()
+        self.call("DELETE", "/violations")
+        return found
 
     def check(self, *, since: int = 0) -> None:
         """Fail with every violation there was; says nothing where calls are not judged."""

@@ -97,6 +97,8 @@ def payload(
                 "id": installation.id,
                 "node_id": node_id("MDIz", installation.id),
             }
+    if action == "edited":
+        out.setdefault("changes", {})
     return {**out, **(extra or {})}
 
 

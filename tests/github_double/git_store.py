@@ -329,12 +329,15 @@ _DIFF = ("-c", "core.quotePath=true", "diff", "--no-color", "--no-ext-diff", "--
 def _files(repo: GitRepo, base: str, head: str) -> Iterator[FileDiff]:
     raw = repo.git(*_DIFF, "--raw", "-z", "--no-abbrev", base, head).split(b"\0")
     stat = repo.git(*_DIFF, "--numstat", "-z", base, head).split(b"\0")
-    patches = _split_patches(repo.diff(base, head))
+    patches = iter(_split_patches(repo.diff(base, head)))
     words = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "C": "copied"}
     i = j = 0
     for patch in patches:
         meta = raw[i].decode().lstrip(":").split()
         letter = meta[4][0]
+        if letter == "T":
+            # git writes a change of kind as a removal and an addition.
+            patch = next(patches)
         old = raw[i + 1].decode(errors="replace")
         renamed = letter in "RC"
         new = raw[i + 2].decode(errors="replace") if renamed else old

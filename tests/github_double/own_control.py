@@ -170,6 +170,13 @@ def list_violations() -> Response:
     return answer([call.show() for call in found])
 
 
+@blueprint.delete("/violations")
+def forget_violations() -> Response:
+    for call in list(_gateway().calls):
+        call.violations.clear()
+    return answer({})
+
+
 @blueprint.patch("/limits")
 def set_limits() -> Response:
     data, known = body(), {f.name for f in fields(Limits)}

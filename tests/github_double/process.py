@@ -64,6 +64,8 @@ class Running:
     def __init__(self, *, judge: str = "auto", state: Path | None = None, port: int = 0) -> None:
         self.url = ""
         self.judged = False
+        self.note = ""
+        """Why calls are not judged, where they could be."""
         self._judge, self._state, self._port = judge, state, port
         self._process: subprocess.Popen[str] | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -105,6 +107,7 @@ class Running:
             raise DoubleError("the double of GitHub did not start: see its words above")
         said = json.loads(line)
         self.url, self.judged = said["url"], said["judged"]
+        self.note = said.get("note", "")
         return self
 
     def stop(self) -> None:

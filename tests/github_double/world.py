@@ -11,6 +11,7 @@ import secrets
 import threading
 import time
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -108,14 +109,9 @@ class World:
         events: list[str] | None = None,
     ) -> App:
         """Register an App; its key pair is made here."""
-        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        pem = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.TraditionalOpenSSL,
-            serialization.NoEncryption(),
-        ).decode()
         app_id = self.next_id()
         slug = "-".join(name.lower().split())
+        pem, public_key = _key_pair(slug)
         secret = secrets.token_hex(20) if hook_secret is None else hook_secret
         chosen = ["*"] if events is None else events
         app = App(
@@ -128,7 +124,7 @@ class World:
             client_id=f"Iv23li{secrets.token_hex(7)}",
             client_secret=secrets.token_hex(20),
             pem=pem,
-            public_key=key.public_key(),
+            public_key=public_key,
             permissions=dict(DEFAULT_PERMISSIONS if permissions is None else permissions),
             events=[] if events is None else events,
         )
@@ -216,3 +212,15 @@ class World:
         times = [t for t in self.content_times.get(login, []) if t > moment - 60]
         self.content_times[login] = [*times, moment]
         return len(times) >= self.limits.content_a_minute
+
+
+@cache
+def _key_pair(slug: str) -> tuple[str, rsa.RSAPublicKey]:
+    """An App's key pair; made once a name, as making one takes long."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+    return pem.decode(), key.public_key()
