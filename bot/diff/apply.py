@@ -89,6 +89,7 @@ def apply_replacements(text: bytes, replacements: Iterable[Replacement]) -> byte
     """
     lines = _lines(text)
     ordered = sorted(replacements, key=lambda item: item.start_line)
+    default = _usual_ending(lines)
     made: list[bytes] = []
     done = 0
     for item in ordered:
@@ -99,7 +100,7 @@ def apply_replacements(text: bytes, replacements: Iterable[Replacement]) -> byte
         if begin < done:
             raise ApplyError(f"{span} overlap another replacement")
         made += lines[done:begin]
-        made += _replaced(lines[begin:end], item, default=_usual_ending(lines))
+        made += _replaced(lines[begin:end], item, default=default)
         done = end
     return b"".join(made + lines[done:])
 
@@ -119,7 +120,8 @@ def _replaced(old: list[bytes], item: Replacement, *, default: bytes) -> list[by
         made.append(line.removesuffix(b"\r") + ending if ending == b"\r\n" else line + ending)
     if made and open_end:
         last = new[-1]
-        made[-1] = last.removesuffix(b"\r") if default == b"\r\n" else last
+        stray = default == b"\r\n" and not old[-1].endswith(b"\r")
+        made[-1] = last.removesuffix(b"\r") if stray else last
     if made and item.start_line == 1 and old[0].startswith(_BOM) and not made[0].startswith(_BOM):
         made[0] = _BOM + made[0]
     return made
@@ -132,6 +134,7 @@ def _ending(line: bytes) -> bytes:
 
 
 def _usual_ending(lines: list[bytes]) -> bytes:
-    """CRLF where most lines end so."""
-    crlf = sum(line.endswith(b"\r\n") for line in lines)
-    return b"\r\n" if crlf * 2 > len(lines) else b"\n"
+    """CRLF where most of the lines that end do so with it."""
+    ended = [line for line in lines if line.endswith(b"\n")]
+    crlf = sum(line.endswith(b"\r\n") for line in ended)
+    return b"\r\n" if crlf * 2 > len(ended) else b"\n"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from bot.diff.errors import DiffError
 from bot.diff.hunks import read_files
 from bot.diff.names import shown
-from bot.diff.parse import covered
+from bot.diff.parse import covered, mark_undecodable
 from models.change import Change, ChangedFile, Coverage, FileStatus, Hunk
 
 MAX_FILES = 3000
@@ -92,7 +92,8 @@ def _with_patch(file: ChangedFile, patch: str) -> ChangedFile:
         return _with(
             file, hunks, Coverage.UNDECODABLE, "GitHub replaced bytes that may be no UTF-8"
         )
-    return covered(_with(file, hunks, Coverage.REVIEWED, ""))
+    # JSON can hold half of a surrogate pair, which no one can print
+    return mark_undecodable(covered(_with(file, hunks, Coverage.REVIEWED, "")))
 
 
 def _whole_hunks(lines: list[str]) -> tuple[Hunk, ...]:

@@ -9,29 +9,20 @@ inside lines, and takes the end-of-file marker in any language.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from operator import length_hint
-from typing import NamedTuple
+from typing import Any
 
 from unidiff import PatchSet, UnidiffParseError
 from unidiff.constants import RE_HUNK_HEADER
 
 from bot.diff.errors import DiffError
+from bot.diff.lines import LineColumns
 from bot.diff.names import is_utf8, shown
-from models.change import Hunk, Line, LineKind
+from models.change import Hunk, Line
 
 _DAMAGED = "the diff was cut or edited: make it again with git diff"
-
-
-class _Shape(NamedTuple):
-    """What unidiff says of one hunk: starts, counts, and the text after the second ``@@``."""
-
-    source_start: int
-    source_length: int
-    target_start: int
-    target_length: int
-    section_header: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +57,19 @@ def read_files(lines: Sequence[str], *, first_line: int, headless: bool) -> list
         raise DiffError(
             _lower(shown(what)), line=first_line + max(at, 1) - 1, hint=_DAMAGED
         ) from None
+    columns = LineColumns()
     position = 0
+    bounds = []
+    for found in chain.from_iterable(files):
+        begin = len(columns)
+        position = _read_hunk(lines, position, found, columns, first_line)
+        bounds.append((begin, len(columns)))
+    _find_hunk(lines, position, first_line)
+    values = columns.make()
+    spans = iter(bounds)
     result = []
     for file in files:
-        hunks = []
-        for found in file:
-            position = _find_hunk(lines, position, first_line)
-            shape = _Shape(
-                found.source_start,
-                found.source_length,
-                found.target_start,
-                found.target_length,
-                found.section_header,
-            )
-            hunk, position = _read_hunk(lines, position + 1, shape, first_line)
-            hunks.append(hunk)
+        hunks = tuple(_make_hunk(found, values[slice(*next(spans))]) for found in file)
         result.append(
             PlainFile(
                 file.source_file,
@@ -88,10 +77,9 @@ def read_files(lines: Sequence[str], *, first_line: int, headless: bool) -> list
                 file.source_timestamp,
                 file.target_timestamp,
                 file.is_binary_file,
-                tuple(hunks),
+                hunks,
             )
         )
-    _find_hunk(lines, position, first_line)
     return result
 
 
@@ -111,38 +99,17 @@ def _find_hunk(lines: Sequence[str], position: int, first_line: int) -> int:
 
 
 def _read_hunk(
-    lines: Sequence[str], position: int, shape: _Shape, first_line: int
-) -> tuple[Hunk, int]:
-    """One hunk's lines from ``position`` on, and the position behind them.
-
-    unidiff has checked that the counts hold, so the loop needs no bounds of its own.
-    """
-    old, new = shape.source_start, shape.target_start
-    old_end, new_end = old + shape.source_length, new + shape.target_length
-    found: list[Line] = []
-    append = found.append
-    added, deleted, context = LineKind.ADDED, LineKind.DELETED, LineKind.CONTEXT
-    while old < old_end or new < new_end:
-        raw = lines[position]
-        position += 1
-        sign = raw[:1]
-        if sign == "+":
-            append(Line(added, None, new, raw[1:]))
-            new += 1
-        elif sign == "-":
-            append(Line(deleted, old, None, raw[1:]))
-            old += 1
-        elif sign == "\\":
-            _mark_no_newline(found)
-        else:
-            # some tools strip trailing blanks, and with them the sign of an empty context line
-            append(Line(context, old, new, raw[1:] if sign == " " else raw))
-            old += 1
-            new += 1
+    lines: Sequence[str], position: int, found: Any, columns: LineColumns, first_line: int
+) -> int:
+    """Collects the lines of the next hunk, which unidiff has checked; the position behind it."""
+    old, new = found.source_start, found.target_start
+    old_end, new_end = old + found.source_length, new + found.target_length
+    header = _find_hunk(lines, position, first_line)
+    position = columns.read(lines, header + 1, old, old_end, new, new_end)
     if position < len(lines):
         following = lines[position]
         if following.startswith("\\ "):
-            _mark_no_newline(found)
+            columns.mark_no_newline()
             position += 1
         elif _continues(following):
             raise DiffError(
@@ -150,20 +117,21 @@ def _read_hunk(
                 line=first_line + position,
                 hint=_DAMAGED,
             )
-    section = shape.section_header
+    return position
+
+
+def _make_hunk(found: Any, lines: Sequence[Line]) -> Hunk:
+    section = found.section_header
     if not is_utf8(section):
         # git cuts this text at 80 bytes, even in the middle of a character
         section = section.encode("utf-8", "ignore").decode("utf-8")
-    return (
-        Hunk(
-            old_start=shape.source_start,
-            old_count=shape.source_length,
-            new_start=shape.target_start,
-            new_count=shape.target_length,
-            lines=tuple(found),
-            section=section,
-        ),
-        position,
+    return Hunk(
+        old_start=found.source_start,
+        old_count=found.source_length,
+        new_start=found.target_start,
+        new_count=found.target_length,
+        lines=tuple(lines),
+        section=section,
     )
 
 
@@ -172,9 +140,3 @@ def _continues(line: str) -> bool:
     if line.startswith(("+", " ")):
         return True
     return line.startswith("-") and line.rstrip() != "--" and not line.startswith("--- ")
-
-
-def _mark_no_newline(found: list[Line]) -> None:
-    """The marker speaks of the line before it."""
-    if found:
-        found[-1] = replace(found[-1], no_newline=True)

@@ -44,7 +44,11 @@ def parse_diff(data: bytes, *, repo: str = "", base: str = "", head: str = "") -
     ``undecodable``. Raises :class:`DiffError` for what is no diff, for a damaged one, and for
     one that shows a file twice (a log of several commits).
     """
-    lines = _split(data)
+    text = _text(data)
+    clean = is_utf8(text)
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
     starts = [at for at, line in enumerate(lines) if line.startswith(_STARTS)]
     bounds = [*starts, len(lines)] if starts and not starts[0] else [0, *starts, len(lines)]
     settled: dict[str, ChangedFile] = {}
@@ -57,24 +61,21 @@ def parse_diff(data: bytes, *, repo: str = "", base: str = "", head: str = "") -
                 # --submodule=diff shows the inside of a submodule as if it were here
                 inner = Coverage.SUBMODULE
                 file = replace(file, hunks=(), coverage=inner, note="a file of a submodule")
-            _settle(settled, file)
+            _settle(settled, file if clean else mark_undecodable(file))
     if not settled and any(line.strip() for line in lines):
         _refuse(lines)
     return Change(repo, base, head, tuple(settled.values()))
 
 
-def _split(data: bytes) -> list[str]:
-    """The lines without line feeds; refuses what a shell or an editor made of a diff."""
+def _text(data: bytes) -> str:
+    """The input as text; refuses what a shell or an editor made of a diff."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DiffError(
             "the diff is UTF-16, as PowerShell's > writes it",
             line=1,
             hint="write it with git diff --output=FILE",
         )
-    lines = decode(data.removeprefix(b"\xef\xbb\xbf")).split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return lines
+    return decode(data.removeprefix(b"\xef\xbb\xbf"))
 
 
 def _refuse(lines: Sequence[str]) -> None:
@@ -186,8 +187,8 @@ def _from_plain(file: PlainFile) -> ChangedFile:
 def covered(file: ChangedFile) -> ChangedFile:
     """The file with the coverage that its own patch shows; a patch with hunks is given.
 
-    Decides submodule, symbolic link, mode only and undecodable; what the path or the blob say
-    besides is ``bot.diff.coverage``'s.
+    Decides submodule, symbolic link and mode only; ``mark_undecodable`` looks at the lines, and
+    what the path or the blob say besides is ``bot.diff.coverage``'s.
     """
     gitlink = _gitlink(file)
     if gitlink is not None:
@@ -198,10 +199,6 @@ def covered(file: ChangedFile) -> ChangedFile:
         return replace(
             file, coverage=Coverage.UNDECODABLE, note=f"the name is no UTF-8: {shown(file.path)}"
         )
-    bad = sum(_undecodable(hunk) for hunk in file.hunks)
-    if bad:
-        note = f"{bad} {'line is' if bad == 1 else 'lines are'} no UTF-8"
-        return replace(file, coverage=Coverage.UNDECODABLE, note=note)
     return file if file.hunks else _without_hunks(file)
 
 
@@ -217,11 +214,15 @@ def _without_hunks(file: ChangedFile) -> ChangedFile:
     return replace(file, note="nothing in it changed")
 
 
-def _undecodable(hunk: Hunk) -> int:
-    """How many lines of the hunk are no UTF-8; nearly always none, so all are asked at once."""
-    if is_utf8("".join([line.text for line in hunk.lines])):
-        return 0
-    return sum(not is_utf8(line.text) for line in hunk.lines)
+def mark_undecodable(file: ChangedFile) -> ChangedFile:
+    """The file, covered ``undecodable`` where a line that would be read is no UTF-8."""
+    if file.coverage is not Coverage.REVIEWED:
+        return file
+    bad = sum(not is_utf8(line.text) for hunk in file.hunks for line in hunk.lines)
+    if not bad:
+        return file
+    note = f"{bad} {'line is' if bad == 1 else 'lines are'} no UTF-8"
+    return replace(file, coverage=Coverage.UNDECODABLE, note=note)
 
 
 def _gitlink(file: ChangedFile) -> tuple[str | None, str | None] | None:

@@ -179,21 +179,28 @@ def _fresh_in(rest: Sequence[_Block], block: _Block) -> Iterable[int]:
 def _inserted(old: _Key, new: _Key) -> set[int]:
     """The indices of ``new`` that a longest common subsequence with ``old`` leaves over.
 
-    Where lines of ``old`` are gone, the neighbours of the gap count too, since what they mean
-    may have changed. Blank lines alone between new ones are no common ground.
+    Where lines of ``old`` are gone with nothing in their place, the neighbours of the gap count
+    too, since what they mean may have changed. Blank lines alone are no common ground.
     """
     fresh: set[int] = set()
-    for code in LCSseq.opcodes(old, new):
+    codes = list(LCSseq.opcodes(old, new))
+    for at, code in enumerate(codes):
         begin, end = code.dest_start, code.dest_end
         if code.tag == "equal":
-            if not any(text.strip() for _, text in new[begin:end]):
+            if not _any_text(new[begin:end]):
                 fresh.update(range(begin, end))
         elif code.tag == "delete":
-            if any(text.strip() for _, text in old[code.src_start : code.src_end]):
-                fresh.update(at for at in (begin - 1, begin) if 0 <= at < len(new))
+            around = codes[max(at - 1, 0) : at] + codes[at + 1 : at + 2]
+            gone = old[code.src_start : code.src_end]
+            if all(near.tag == "equal" for near in around) and _any_text(gone):
+                fresh.update(edge for edge in (begin - 1, begin) if 0 <= edge < len(new))
         else:
             fresh.update(range(begin, end))
     return fresh
+
+
+def _any_text(lines: _Key) -> bool:
+    return any(text.strip() for _, text in lines)
 
 
 def _cut(hunk: Hunk, fresh: set[int]) -> Iterator[Hunk]:
