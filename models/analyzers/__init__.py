@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 _MODULES: Mapping[str, tuple[str, str, str]] = {
     "ruff": ("ruff", "Ruff", "ruff"),
     "ast-grep": ("ast_grep", "AstGrep", "ast-grep"),
+    "oxlint": ("oxlint", "Oxlint", "oxlint"),
+    "shellcheck": ("shellcheck", "ShellCheck", "shellcheck"),
+    "hadolint": ("hadolint", "Hadolint", "hadolint"),
+    "zizmor": ("zizmor", "Zizmor", "zizmor"),
+    "yamllint": ("yamllint", "YamlLint", "yamllint"),
+    "sqlfluff": ("sqlfluff", "SqlFluff", "sqlfluff"),
+    "cppcheck": ("cppcheck", "CppCheck", "cppcheck"),
+    "lizard": ("lizard", "Lizard", "lizard"),
+    "pmd": ("pmd", "Pmd", "pmd"),
 }
 """Name -> module, class, command."""
 

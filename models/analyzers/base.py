@@ -8,6 +8,7 @@ others' findings stay.
 from __future__ import annotations
 
 import fnmatch
+import re
 import tempfile
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Protocol
 
-from models.analyzers.introduced import introduced
+from models.analyzers.introduced import SYNTAX_RULE, introduced
 from models.analyzers.process import (
     AnalyzerFailure,
     Output,
@@ -51,7 +52,8 @@ class Work:
     ``folder`` holds ``files`` (relative POSIX paths) and nothing else; ``scratch`` is an empty
     folder for the tool's own configuration; ``deadline`` is a time of ``time.monotonic``.
     ``enable`` names rules that are off by default but wanted; ``extra_rules`` is the operator's
-    own rule folder.
+    own rule folder. ``altered`` names files whose content is not quite the original's, so that no
+    fix can be made for them. ``notes`` takes lines on files that it had to leave out.
     """
 
     folder: Path
@@ -60,6 +62,8 @@ class Work:
     deadline: float
     enable: frozenset[str] = frozenset()
     extra_rules: Path | None = None
+    altered: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
 
     def execute(self, argv: Sequence[str | Path], ok: Sequence[int] = (0, 1)) -> Output:
         """Run a command in ``folder`` in the time that is left (see ``process.execute``)."""
@@ -76,11 +80,10 @@ class Work:
         return batches(self.files)
 
     def text(self, path: str) -> str | None:
-        """The text of one file with its line endings, or ``None`` where it isn't UTF-8."""
-        try:
-            return (self.folder / path).read_bytes().decode("utf-8")
-        except UnicodeDecodeError:
+        """The text of one file with its line endings, or ``None`` where it was altered."""
+        if path in self.altered:
             return None
+        return (self.folder / path).read_bytes().decode("utf-8")
 
     def relative(self, path: str) -> str:
         """The key in ``files`` for a path as a tool printed it (absolute or with ``./``)."""
@@ -198,7 +201,35 @@ def unreadable(path: str, content: bytes) -> str | None:
     if len(content) > MAX_FILE_BYTES:
         size = len(content) / 1e6
         return f"{shown}: not analyzed: {size:.1f} MB, the limit is {MAX_FILE_BYTES / 1e6:.0f} MB"
+    if b"\0" in content:
+        return f"{shown}: not analyzed: binary content"
     return None
+
+
+def _as_utf8(content: bytes) -> bytes:
+    """``content`` with a question mark for each byte that is not UTF-8.
+
+    Tools disagree about other encodings (some give up on all files); lines and columns stay.
+    """
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = content.decode("utf-8", "surrogateescape")
+        return re.sub("[\udc80-\udcff]", "?", text).encode("utf-8")
+    return content
+
+
+def _one_syntax_error(findings: Iterable[Finding]) -> list[Finding]:
+    """``findings`` with only the first syntax error of a file: the others follow from it."""
+    broken: set[str] = set()
+    kept: list[Finding] = []
+    for finding in sorted(findings, key=lambda one: (one.path, one.line)):
+        if finding.rule == SYNTAX_RULE:
+            if finding.path in broken:
+                continue
+            broken.add(finding.path)
+        kept.append(finding)
+    return kept
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
@@ -222,6 +253,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], list[st
 def _run_one(
     analyzer: Analyzer,
     files: Mapping[str, bytes],
+    altered: Collection[str],
     time_limit_s: float,
     enable: frozenset[str],
     extra_rules: Path | None,
@@ -238,7 +270,15 @@ def _run_one(
         folder.mkdir()
         scratch.mkdir()
         written, notes = _write(folder, files)
-        work = Work(folder, scratch, tuple(written), began + time_limit_s, enable, extra_rules)
+        work = Work(
+            folder,
+            scratch,
+            tuple(written),
+            began + time_limit_s,
+            enable,
+            extra_rules,
+            frozenset(path for path in written if path in altered),
+        )
         known = set(written)
         try:
             if written:
@@ -251,7 +291,8 @@ def _run_one(
             # ValueErrors): the tool's version changed or it broke off in the middle.
             kind = type(error).__name__
             notes.append(f"{analyzer.name}: broke off: unreadable output ({kind}: {error})")
-    return findings, notes, time.monotonic() - began
+        notes += [f"{analyzer.name}: {note}" for note in work.notes]
+    return _one_syntax_error(findings), notes, time.monotonic() - began
 
 
 def analyze(
@@ -265,10 +306,13 @@ def analyze(
     """``run_analyzers`` with the analyzers themselves instead of their names."""
     notes: list[str] = []
     readable: dict[str, bytes] = {}
+    altered: set[str] = set()
     for path, content in files.items():
         note = unreadable(path, content)
         if note is None:
-            readable[path] = content
+            readable[path] = _as_utf8(content)
+            if readable[path] != content:
+                altered.add(path)
         elif any(analyzer.wants(path, b"") for analyzer in analyzers):
             notes.append(note)
     jobs: list[tuple[Analyzer, dict[str, bytes]]] = []
@@ -280,7 +324,9 @@ def analyze(
     seconds: dict[str, float] = {}
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="analyzer") as pool:
         futures = [
-            pool.submit(_run_one, analyzer, wanted, time_limit_s, frozenset(enable), extra_rules)
+            pool.submit(
+                _run_one, analyzer, wanted, altered, time_limit_s, frozenset(enable), extra_rules
+            )
             for analyzer, wanted in jobs
         ]
         for (analyzer, _), future in zip(jobs, futures, strict=True):

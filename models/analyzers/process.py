@@ -121,6 +121,10 @@ def execute(
     if out_path.stat().st_size > MAX_OUTPUT_BYTES:
         raise AnalyzerFailure(f"{name}: output over {MAX_OUTPUT_BYTES // 2**20} MiB")
     output = Output(code, out_path.read_bytes(), err_path.read_bytes()[:10_000])
+    if b"Traceback (most recent call last)" in output.stderr:
+        # A tool written in Python ends so with status 1, which also says "there are findings".
+        lines = output.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise AnalyzerFailure(f"{name}: crashed: {lines[-1][:200]}")
     if code not in ok:
         reason = f"signal {-code}" if code < 0 else f"exit status {code}"
         raise AnalyzerFailure(f"{name}: {reason}{_first_line(output.stderr)}")

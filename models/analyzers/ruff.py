@@ -33,15 +33,11 @@ class Ruff(CommandAnalyzer):
             rows = json.loads(output.stdout)
             texts = {path: work.text(path) for path in (work.relative(r["filename"]) for r in rows)}
             indexes = {path: LineIndex(text) for path, text in texts.items() if text is not None}
-            broken: set[str] = set()
             for row in rows:
                 path = work.relative(row["filename"])
                 finding = _finding(row, path, indexes.get(path))
-                if finding is None or (finding.rule == SYNTAX_RULE and path in broken):
-                    continue
-                if finding.rule == SYNTAX_RULE:
-                    broken.add(path)
-                findings.append(finding)
+                if finding is not None:
+                    findings.append(finding)
         return findings
 
 

@@ -123,9 +123,13 @@ def test_the_callers_environment_does_not_reach_a_tool(tmp_path, monkeypatch):
 
 
 def test_non_utf8_and_binary_content():
-    files = {"latin.py": b'x = "\xe9"\n', "zero.py": b"\0\1\2\xff" * 100, "good.py": SMELL}
+    files = {"latin.py": b"# \xe9\n" + SMELL, "zero.py": b"\0\1\2\xff" * 100, "good.py": SMELL}
     report = run_analyzers(files, names=["ruff", "ast-grep"])
     assert rules(report, "good.py") == ["B006"]
+    assert [(one.rule, one.line) for one in report.findings if one.path == "latin.py"] == [
+        ("B006", 2)
+    ]
+    assert report.notes == ("'zero.py': not analyzed: binary content",)
 
 
 def test_a_huge_line_is_left_out_with_a_note():

@@ -1,0 +1,199 @@
+"""How often each rule speaks, on code that maintainers accepted and on lines that people reviewed.
+
+``python -m tests.bench.rule_precision [--windows N] [--languages go,java] [--analyzers ruff]``
+
+Needs the data sets (MARGINALIA_DATA). Prints Markdown. For each rule:
+
+- *after*: findings in 1,000 after-windows of ``edits``: code as its maintainers left it, so a
+  stand-in for false positives (windows are fragments, which makes it an upper bound).
+- *before*: the same for the before-windows: a rule about defects should fire more often here.
+- *changed*: findings of after-windows that touch a changed line, in 1,000 windows: what a review of
+  these edits would have said.
+- *commented*: review threads of ``pr_reviews`` whose commented line the rule reports, and the rate
+  against the other added lines of the same hunks (over 1: the rule fires where people comment).
+
+A rule with over ``--noisy`` findings in 1,000 after-windows is too noisy to be on by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from models.analyzers import ruff_rules, rule_pack
+from models.analyzers.base import run_analyzers
+
+LANGUAGES = ("python", "javascript", "typescript", "java", "go", "c", "cpp", "rust")
+ENDINGS = {
+    "python": "py",
+    "javascript": "js",
+    "typescript": "ts",
+    "java": "java",
+    "go": "go",
+    "c": "c",
+    "cpp": "cpp",
+    "rust": "rs",
+}
+NOISY_PER_1000 = 10.0
+ONLY_WHOLE_FILES = ("syntax", "F401", "F811", "F821", "F822", "F841", "F704", "F706", "B018")
+"""Rules that a fragment can't speak for: names defined outside it, blocks cut in the middle."""
+BATCH = 500
+
+
+def records(path: Path) -> Iterator[dict[str, object]]:
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for line in stream:
+            yield json.loads(line)
+
+
+def sample(path: Path, size: int, seed: int) -> list[dict[str, object]]:
+    rows = list(records(path))
+    random.Random(seed).shuffle(rows)
+    return rows[:size]
+
+
+def findings(files: Mapping[str, bytes], names: list[str], enable: list[str]):
+    """All findings by path; windows go in lots, so that a time-out would cost one lot."""
+    found = defaultdict(list)
+    paths = list(files)
+    for start in range(0, len(paths), BATCH):
+        lot = {path: files[path] for path in paths[start : start + BATCH]}
+        report = run_analyzers(lot, names=names, time_limit_s=300, enable=enable)
+        for note in report.notes:
+            print(note, file=sys.stderr)
+        for finding in report.findings:
+            found[finding.path].append(finding)
+    return found
+
+
+def edit_rates(data: Path, language: str, size: int, seed: int, names, enable):
+    """Per rule: windows' findings after, before, and after on changed lines."""
+    rows = sample(data / "edits" / f"{language}.jsonl.gz", size, seed)
+    ending = ENDINGS[language]
+    files, changed = {}, {}
+    for number, row in enumerate(rows):
+        # The path stays, because rules look at it; the ending is the language's (a .h is C here).
+        path = str(Path(str(row["path"])).with_suffix(f".{ending}"))
+        for side in ("after", "before"):
+            files[f"{number}/{side}/{path}"] = str(row[side]).encode()
+        first = int(str(row["first_changed"])) + 1
+        changed[number] = range(first, first + len(row["new_lines"]))  # type: ignore[arg-type]
+    counts = {"after": Counter(), "before": Counter(), "changed": Counter()}
+    for path, found in findings(files, names, enable).items():
+        number, side = path.split("/")[:2]
+        for one in found:
+            key = f"{one.analyzer}:{one.rule}"
+            counts[side][key] += 1
+            span = range(one.line, one.end_line + 1)
+            if side == "after" and set(span) & set(changed[int(number)]):
+                counts["changed"][key] += 1
+    return len(rows), counts
+
+
+def new_side(hunk: str) -> tuple[list[str], set[int], int]:
+    """A bare hunk's new side: lines, 1-based numbers of added lines, number of the last line."""
+    lines, added = [], set()
+    for row in hunk.split("\n")[1:]:
+        if row.startswith(("-", "\\")):
+            continue
+        lines.append(row[1:])
+        if row.startswith("+"):
+            added.add(len(lines))
+    return lines, added, len(lines)
+
+
+def review_rates(data: Path, names, enable):
+    """Per rule: hits on commented lines, hits on other added lines; and both totals of lines."""
+    files, marks = {}, {}
+    sets = (("python", "py"), ("microsoft_vscode_1000", "ts"))
+    for name, ending in sets:
+        for number, row in enumerate(records(data / "pr_reviews" / f"{name}.jsonl.gz")):
+            if row.get("side", "RIGHT") != "RIGHT":
+                continue
+            lines, added, last = new_side(str(row["diff_hunk"]))
+            if last not in added:
+                continue
+            path = str(row.get("path") or f"a.{ending}")
+            key = f"{name}-{number}/{path}"
+            files[key] = ("\n".join(lines) + "\n").encode()
+            marks[key] = (added - {last}, last)
+    totals = (len(marks), sum(len(other) for other, _ in marks.values()))
+    commented, other = Counter(), Counter()
+    for path, found in findings(files, names, enable).items():
+        rest, last = marks[path]
+        for one in found:
+            span = set(range(one.line, one.end_line + 1))
+            key = f"{one.analyzer}:{one.rule}"
+            # A long span says little about a line: only the ends of it count.
+            if last in (one.line, one.end_line):
+                commented[key] += 1
+            elif span & rest:
+                other[key] += 1
+    return commented, other, totals
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--windows", type=int, default=1000)
+    parser.add_argument("--languages", default=",".join(LANGUAGES))
+    parser.add_argument("--analyzers", default="ast-grep,ruff")
+    parser.add_argument("--noisy", type=float, default=NOISY_PER_1000)
+    parser.add_argument("--seed", type=int, default=20)
+    options = parser.parse_args()
+    if "MARGINALIA_DATA" not in os.environ:
+        parser.error("set MARGINALIA_DATA to the folder of the data sets")
+    data = Path(os.environ["MARGINALIA_DATA"])
+    names = options.analyzers.split(",")
+    off = {f"ast-grep:{rule.id}" for rule in rule_pack.shipped_rules() if not rule.default_on}
+    off |= {f"ruff:{code}" for code in ruff_rules.OFF_BY_DEFAULT}
+    enable = sorted(off)
+
+    commented, other, (commented_lines, other_lines) = review_rates(data, names, enable)
+    print(f"{commented_lines} commented lines, {other_lines} other added lines in their hunks.\n")
+    noisy_on, quiet_off = [], []
+    for language in options.languages.split(","):
+        size, counts = edit_rates(data, language, options.windows, options.seed, names, enable)
+        print(f"### {language}: {size} windows\n")
+        print(
+            "| rule | default | after /1,000 | before /1,000 | changed /1,000 | commented | lift |"
+        )
+        print("|---|---|---:|---:|---:|---:|---:|")
+        keys = set(counts["after"]) | set(counts["before"])
+        for key in sorted(keys, key=lambda one: (-counts["after"][one], one)):
+            after, before, changed = (
+                1000 * counts[column][key] / size for column in ("after", "before", "changed")
+            )
+            state = "off" if key in off else "on"
+            whole = key.split(":")[1] in ONLY_WHOLE_FILES
+            hits, others = commented[key], other[key]
+            lift = "-"
+            if hits + others and others:
+                lift = f"{(hits / commented_lines) / (others / other_lines):.1f}"
+            shown = str(hits) if language in ("python", "typescript") else "-"
+            lift = lift if language in ("python", "typescript") else "-"
+            if after > options.noisy and state == "on" and not whole:
+                noisy_on.append(key)
+            state += " (fragment)" if whole else ""
+            print(
+                f"| {key} | {state} | {after:.1f} | {before:.1f} | {changed:.1f} "
+                f"| {shown} | {lift} |"
+            )
+            if after <= options.noisy and state == "off":
+                quiet_off.append(key)
+        on = sum(n for key, n in counts["after"].items() if key not in off)
+        on_changed = sum(n for key, n in counts["changed"].items() if key not in off)
+        print(f"\nOn by default, together: {1000 * on / size:.0f} after, ", end="")
+        print(f"{1000 * on_changed / size:.0f} on changed lines, in 1,000 windows.\n")
+    print(f"Over {options.noisy:g} in 1,000 and on: {', '.join(sorted(set(noisy_on))) or 'none'}.")
+    print(f"Under it and off: {', '.join(sorted(set(quiet_off))) or 'none'}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,353 @@
+"""Each further analyzer on real input that makes it report, on hostile input, and absent."""
+
+import pytest
+
+from models.analyzers import ANALYZERS
+from models.analyzers.base import analyze, introduced, run_analyzers
+from models.review_types import Finding, Replacement, Severity
+from tests.models.analyzers.test_introduced import changed
+
+EXAMPLES = {
+    "ruff": ("a.py", "def f(x=[]):\n    return x\n"),
+    "ast-grep": ("a.js", "debugger;\n"),
+    "lizard": ("a.py", "def f(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(16))),
+    "oxlint": ("a.ts", "const o = { a: 1, a: 2 };\nexport default o;\n"),
+    "shellcheck": ("run.sh", "#!/bin/bash\ncd /tmp/x\nrm -rf ./*\n"),
+    "hadolint": ("Dockerfile", "FROM debian:12\nRUN cd /x && ls\n"),
+    "yamllint": ("a.yml", "a: 1\na: 2\n"),
+    "zizmor": (
+        ".github/workflows/ci.yml",
+        "on: issues\njobs:\n  a:\n    runs-on: ubuntu-latest\n    permissions: {}\n    steps:\n"
+        '      - run: echo "${{ github.event.issue.title }}"\n',
+    ),
+    "sqlfluff": ("a.sql", "SELECT a FROM b WHERE c = NULL\n"),
+    "cppcheck": ("a.c", "int f(void) {\n  int a[3];\n  a[3] = 1;\n  return a[0];\n}\n"),
+    "pmd": (
+        "A.java",
+        "class A {\n  private int x = 1;\n  boolean f(Object o) { return o.equals(null); }\n}\n",
+    ),
+}
+EXPECTED = {
+    "ruff": ("B006", 1),
+    "ast-grep": ("js-debugger", 1),
+    "lizard": ("complexity", 1),
+    "oxlint": ("no-dupe-keys", 1),
+    "shellcheck": ("SC2164", 2),
+    "hadolint": ("DL3003", 2),
+    "yamllint": ("key-duplicates", 2),
+    "zizmor": ("template-injection", 7),
+    "sqlfluff": ("CV05", 1),
+    "cppcheck": ("arrayIndexOutOfBounds", 3),
+    "pmd": ("EqualsNull", 3),
+}
+
+
+def installed(name: str) -> None:
+    reason = ANALYZERS[name].available()
+    if name == "pmd" and reason:
+        pytest.skip(reason)
+
+
+def run(name: str, files: dict[str, str | bytes]):
+    installed(name)
+    raw = {path: text.encode() if isinstance(text, str) else text for path, text in files.items()}
+    return run_analyzers(raw, names=[name], time_limit_s=120)
+
+
+def rules(report):
+    return [one.rule for one in report.findings]
+
+
+@pytest.mark.parametrize("name", list(ANALYZERS))
+def test_reports_a_real_smell(name):
+    path, text = EXAMPLES[name]
+    report = run(name, {path: text})
+    assert report.notes == ()
+    rule, line = EXPECTED[name]
+    (finding,) = [one for one in report.findings if one.rule == rule]
+    assert (finding.analyzer, finding.path, finding.line) == (name, path, line)
+    assert finding.end_line >= line
+    assert finding.message.endswith(".")
+    assert finding.message[0].isupper() or finding.message[0] == "`"
+
+
+@pytest.mark.parametrize("name", list(ANALYZERS))
+def test_absent_it_is_one_note_and_the_others_work(name):
+    path, text = EXAMPLES[name]
+    absent = type(ANALYZERS[name])(f"{name}-that-is-not-there")
+    report = analyze([absent, ANALYZERS["ruff"]], {path: text.encode(), "b.py": b"import os\n"})
+    (note,) = report.notes
+    assert note.startswith(f"{name}: not run: {name}-that-is-not-there is not installed; to get it")
+    assert "F401" in rules(report)
+    assert absent.version() is None
+
+
+@pytest.mark.parametrize("name", list(ANALYZERS))
+def test_odd_file_names(name):
+    path, text = EXAMPLES[name]
+    folder, _, last = path.rpartition("/")
+    start = f"{folder}/" if folder else "ü b/"
+    if name == "hadolint":
+        names = [f"-d x/{last}", "ü b/c:1:2: [error] x/Dockerfile.é"]
+    else:
+        stem, dot, ending = last.partition(".")
+        names = [f"{start}-{stem}{dot}{ending}", f"{start}a b:3:1: 'é'{dot}{ending}"]
+    report = run(name, dict.fromkeys(names, text))
+    assert {one.path for one in report.findings} == set(names)
+    assert report.notes == ()
+
+
+@pytest.mark.parametrize("name", list(ANALYZERS))
+def test_content_that_is_not_text(name):
+    path, text = EXAMPLES[name]
+    folder, _, last = path.rpartition("/")
+    bad = f"{folder}/x{last}" if folder else f"x/{last}"
+    report = run(name, {bad: b"\xff\xfe\x80\1" * 300 + b"\n\xe9", path: text})
+    assert EXPECTED[name][0] in [one.rule for one in report.findings if one.path == path]
+
+
+@pytest.mark.parametrize("name", list(ANALYZERS))
+def test_another_encoding_costs_no_finding(name):
+    path, text = EXAMPLES[name]
+    sign = {"py": "#", "sh": "#", "yml": "#", "Dockerfile": "#", "sql": "--"}
+    mark = sign.get(path.rpartition(".")[2], "//")
+    report = run(name, {path: text.encode() + f"{mark} é\n".encode("latin-1")})
+    assert (EXPECTED[name][0], EXPECTED[name][1]) in [
+        (one.rule, one.line) for one in report.findings
+    ]
+    assert all(one.fix == () for one in report.findings)
+
+
+HOSTILE = {
+    "oxlint": {
+        ".oxlintrc.json": '{"rules": {"no-dupe-keys": "off"}, "ignorePatterns": ["**"]}',
+        ".eslintignore": "*\n",
+        "oxlint.config.ts": "export default { rules: {} };\n",
+        ".gitignore": "*\n",
+    },
+    "shellcheck": {".shellcheckrc": "disable=all\n"},
+    "hadolint": {".hadolint.yaml": "ignored: [DL3003]\n", ".hadolint.yml": "ignored: [DL3003]\n"},
+    "yamllint": {".yamllint": "rules: {}\n", ".yamllint.yaml": "rules: {}\n"},
+    "zizmor": {
+        "zizmor.yml": "rules: {template-injection: {disable: true}}\n",
+        ".github/zizmor.yml": "rules: {template-injection: {disable: true}}\n",
+    },
+    "sqlfluff": {
+        ".sqlfluff": "[sqlfluff]\nexclude_rules = CV05\n",
+        "pyproject.toml": '[tool.sqlfluff.core]\nexclude_rules = "CV05"\n',
+        ".sqlfluffignore": "*\n",
+    },
+    "lizard": {"whitelizard.txt": "f\n", ".gitignore": "*\n"},
+    "cppcheck": {"a.cppcheck": "<project/>", "cppcheck.cfg": "x"},
+}
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_the_repositorys_configuration_never_applies(name):
+    path, text = EXAMPLES[name]
+    report = run(name, {**HOSTILE[name], path: text})
+    assert EXPECTED[name][0] in [one.rule for one in report.findings if one.path == path]
+
+
+SUPPRESSED = {
+    "lizard": ("a.py", EXAMPLES["lizard"][1].replace("(x):\n", "(x):  # lizard forgives\n")),
+    "oxlint": ("a.ts", "// oxlint-disable-next-line no-dupe-keys\n" + EXAMPLES["oxlint"][1]),
+    "shellcheck": ("a.sh", "#!/bin/bash\n# shellcheck disable=SC2164\ncd /tmp/x\n"),
+    "hadolint": ("Dockerfile", "FROM debian:12\n# hadolint ignore=DL3003\nRUN cd /x && ls\n"),
+    "yamllint": ("a.yml", "a: 1\na: 2  # yamllint disable-line\n"),
+    "sqlfluff": ("a.sql", "SELECT a FROM b WHERE c = NULL -- noqa\n"),
+    "cppcheck": (
+        "a.c",
+        "int f(void) {\n  int a[3];\n  // cppcheck-suppress arrayIndexOutOfBounds\n  a[3] = 1;\n"
+        "  return 0;\n}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(SUPPRESSED))
+def test_suppression_comments_are_honoured(name):
+    path, text = SUPPRESSED[name]
+    report = run(name, {path: text})
+    assert EXPECTED[name][0] not in rules(report)
+    assert report.notes == ()
+
+
+BROKEN = {
+    "ruff": ("a.py", "x = = 1\ny = = 2\n"),
+    "oxlint": ("a.js", "function (:\n"),
+    "shellcheck": ("a.sh", "#!/bin/sh\nif true; then\n"),
+    "hadolint": ("Dockerfile", "FROM x\nRUNN y\n"),
+    "yamllint": ("a.yml", "a: [1\nb: 2\n"),
+}
+
+
+@pytest.mark.parametrize("name", list(BROKEN))
+def test_a_syntax_error_is_reported_once(name):
+    path, text = BROKEN[name]
+    report = run(name, {path: text})
+    assert [one.rule for one in report.findings if one.rule == "syntax"] == ["syntax"]
+
+
+def complex_function(branches: int, name: str = "f") -> str:
+    return f"def {name}(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(branches))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "speaks"),
+    [
+        (10, 16, True),
+        (15, 16, False),
+        (14, 15, True),
+        (20, 23, True),
+        (20, 21, False),
+        (30, 20, False),
+    ],
+)
+def test_complexity_counts_where_the_change_raised_it(before, after, speaks):
+    old, new = complex_function(before), complex_function(after)
+    report = [
+        run_analyzers({"a.py": text.encode()}, names=["lizard"]).findings for text in (old, new)
+    ]
+    found = introduced(changed(old, new), *report)
+    assert bool(found) is speaks
+    for one in found:
+        assert one.message.startswith(f"`f` has a cyclomatic complexity of {after + 1} (over 15);")
+        assert before < one.line <= one.end_line <= after + 1 or one.line == 1
+
+
+def test_complexity_of_a_function_that_the_change_did_not_touch():
+    old = complex_function(20) + "\n\n" + complex_function(20, "h")
+    new = old + "\n\nx = 1\n"
+    report = [
+        run_analyzers({"a.py": text.encode()}, names=["lizard"]).findings for text in (old, new)
+    ]
+    assert introduced(changed(old, new), *report) == ()
+
+
+def test_shellcheck_never_follows_a_sourced_file(tmp_path):
+    secret = tmp_path / "secret.sh"
+    secret.write_text("cd /nowhere\n")
+    text = f"#!/bin/bash\n# shellcheck source={secret}\n. {secret}\n"
+    assert rules(run("shellcheck", {"a.sh": text})) == []
+
+
+def test_shellcheck_knows_a_script_by_its_first_line():
+    report = run("shellcheck", {"bin/tool": "#!/usr/bin/env bash\ncd x\n", "bin/other": "cd x\n"})
+    assert [one.path for one in report.findings] == ["bin/tool"]
+
+
+def test_shellcheck_fix():
+    (finding,) = run("shellcheck", {"a.sh": '#!/bin/bash\nécho "ü" `ls` "é"\n'}).findings[:1]
+    assert finding.fix == (Replacement(2, 2, ('écho "ü" $(ls) "é"',)),)
+
+
+def test_yaml_templates_are_left_out():
+    templates = {
+        "chart/templates/a.yaml": "a: {{ .Values.a }}\na: {{ .Values.b }}\n",
+        "ci.yml": "a: ${{ secrets.A }}\na: 2\n",
+    }
+    assert [one.path for one in run("yamllint", templates).findings] == ["ci.yml"]
+
+
+def test_sql_directives_neither_run_code_nor_read_files(tmp_path):
+    mark = tmp_path / "ran"
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "evil.py").write_text(f"open({str(mark)!r}, 'w')\n")
+    text = (
+        f"-- sqlfluff:templater:jinja\n-- sqlfluff:templater:jinja:library_path:{tmp_path}/lib\n"
+        f"-- sqlfluff:exclude_rules:CV05\n--sqlfluff:library_path:{tmp_path}/lib\n"
+        "SELECT a FROM b WHERE c = NULL\n"
+    )
+    report = run("sqlfluff", {"a.sql": text})
+    assert [(one.rule, one.line) for one in report.findings] == [("CV05", 5)]
+    assert not mark.exists()
+
+
+def test_sql_that_does_not_parse_is_left_out_with_a_note():
+    report = run("sqlfluff", {"a.sql": "SELECT {{ x }} FROM a WHERE b = NULL\n"})
+    assert report.findings == ()
+    assert report.notes == ("sqlfluff: 'a.sql' left out: it is not standard SQL",)
+
+
+def test_sql_fix():
+    (finding,) = run("sqlfluff", {"a.sql": "SELECT 'é' FROM b WHERE c = NULL\n"}).findings
+    assert finding.fix == (Replacement(1, 1, ("SELECT 'é' FROM b WHERE c IS NULL",)),)
+
+
+@pytest.mark.parametrize(
+    "include",
+    [
+        '#include "{path}"',
+        '  #  include "{path}" // x',
+        '#import "{path}"',
+        '#inc\\\nlude "{path}"',
+        '#include \\\n"{path}"',
+        '%:include "{path}"',
+        '# /* x\n*/ include "{path}"',
+        '/* */ #include "{path}"',
+        '??=include "{path}"',
+        '#inc??/\nlude "{path}"',
+    ],
+)
+def test_an_include_never_reads_another_file(tmp_path, include):
+    secret = tmp_path / "secret.h"
+    secret.write_text("int f(void) { int a[3]; a[7] = 1; return a[0]; }\n} TOPSECRET\n")
+    text = include.format(path=secret) + "\nint g(void) { int b[2]; b[2] = 1; return b[0]; }\n"
+    report = run("cppcheck", {"a.c": text})
+    said = " ".join([*report.notes, *(one.message for one in report.findings)])
+    assert "a[7]" not in said
+    assert "TOPSECRET" not in said
+    assert report.notes == () or "unusual form" in report.notes[0]
+    assert rules(report) == ([] if report.notes else ["arrayIndexOutOfBounds"])
+
+
+def test_c_that_does_not_parse_alone_is_left_out_with_a_note():
+    text = "int f( {\n int a[2]; a[2] = 1;\n"
+    report = run("cppcheck", {"a.c": text, **{EXAMPLES["cppcheck"][0][:-1] + "pp": "int x;\n"}})
+    assert report.findings == ()
+    assert report.notes == ("cppcheck: 'a.c' left out: it can't be read without its includes",)
+
+
+def test_a_broken_workflow_beside_a_good_one():
+    path, text = EXAMPLES["zizmor"]
+    report = run("zizmor", {".github/workflows/bad.yml": "a: [\n", path: text})
+    assert "template-injection" in rules(report)
+    alone = run("zizmor", {".github/workflows/bad.yml": "a: [\n"})
+    assert alone.findings == ()
+    assert alone.notes == ("zizmor: no file is a workflow or action that it can read",)
+
+
+def test_oxlint_spans_and_words():
+    text = "export function f(x) {\n  return x;\n  g(\n    x,\n  );\n}\n"
+    (finding,) = run("oxlint", {"é.js": "// ü\n" + text}).findings
+    assert finding == Finding(
+        analyzer="oxlint",
+        rule="no-unreachable",
+        path="é.js",
+        line=4,
+        end_line=6,
+        message="Unreachable code. Remove the unreachable code or fix the control flow to make it "
+        "reachable.",
+        severity=Severity.WARNING,
+        url=finding.url,
+    )
+    assert finding.url.startswith("https://")
+
+
+def test_every_oxlint_rule_exists():
+    import subprocess
+
+    from models.analyzers import oxlint
+    from models.analyzers.process import find_tool
+
+    table = subprocess.run(
+        [find_tool("oxlint"), "--rules"], capture_output=True, text=True, check=True
+    ).stdout
+    known = set()
+    for row in table.splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        if len(cells) > 3:
+            source = cells[2].replace("jsx_a11y", "jsx-a11y")
+            known.add(cells[1] if source == "eslint" else f"{source}/{cells[1]}")
+    chosen = {*oxlint.ERRORS.split(","), *oxlint.WARNINGS.split(",")}
+    assert chosen <= known, chosen - known
