@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pathspec import GitIgnoreSpec
@@ -21,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from bot.review.types import ReviewOptions
+from models.change import Change, ChangedFile, Coverage
 
 CONFIG_PATH = ".github/marginalia.yml"
 SCHEMA_ID = "urn:marginalia:repository-configuration:1"
@@ -256,7 +257,25 @@ def review_options(
         dismissed_fingerprints=dismissed,
         include=config.paths.include,
         exclude=config.paths.exclude,
+        languages=None if config.languages is None else frozenset(config.languages),
     )
+
+
+def keep_languages(change: Change, languages: frozenset[str] | None) -> Change:
+    """``change`` with files of other languages marked as ignored; ``None`` keeps all."""
+    if languages is None:
+        return change
+    from models.syntax.detect import language_of
+
+    def kept(file: ChangedFile) -> ChangedFile:
+        if file.coverage not in (Coverage.REVIEWED, Coverage.CLIPPED):
+            return file
+        if language_of(file.path) in languages:
+            return file
+        note = "not among the configuration's languages"
+        return replace(file, coverage=Coverage.IGNORED, note=note)
+
+    return replace(change, files=tuple(kept(file) for file in change))
 
 
 def json_schema() -> dict[str, Any]:

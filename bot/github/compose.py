@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bot.github.anchors import anchor_problem
 from bot.github.markers import comment_marker, with_marker
+from bot.github.summary import fit_summary
 from bot.github.text import MOST_CHARACTERS, clip, code_span, one_line, quiet
 from bot.jobs.forge import DraftComment, DraftReview, Plan
 from bot.review.types import Reason, ReviewComment, ReviewResult
@@ -49,7 +50,7 @@ class GitHubComposer:
         read = any(f.status in (Coverage.REVIEWED, Coverage.CLIPPED) for f in result.coverage)
         if not comments and not remarks and (self._quiet or not read):
             return None
-        body = result.review.summary
+        body = fit_summary(result, plan.summary)
         if plan.notes:
             body += "\n\n" + "\n".join(f"> {one_line(note, 500)}" for note in plan.notes)
         return DraftReview(review_body(body, remarks, marker), tuple(comments), marker)

@@ -91,6 +91,7 @@ class GitHubPolicy:
             check_run=config.check_run and self._identity.app_id is not None,
             notes=notes,
             resolve_threads=config.resolve_threads,
+            summary=config.summary,
         )
 
     def settings(self, ref: PullRef) -> Layered:

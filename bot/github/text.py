@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 
 MOST_CHARACTERS = 65_535
 """GitHub answers 422 to a comment or review of 65,536 characters or more: "body is too long
@@ -10,6 +12,9 @@ MOST_CHARACTERS = 65_535
 
 _BACKTICKS = re.compile(r"`+")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$")
+# what GitHub would act on outside of code
+_LOUD = re.compile(r"<!--|(?<![\w`])@(?=\w)")
+_QUIET = {"<!--": "&lt;!--", "@": "@\N{ZERO WIDTH SPACE}"}
 _CUT = "\n\n*(cut: too long for one comment)*"
 
 
@@ -70,9 +75,32 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def quiet(text: str) -> str:
-    """``text`` with mentions and HTML comments made harmless.
+    """``text`` with mentions and HTML comments made harmless; code spans are left as they are.
 
     Nobody is called by something that a model or an analyzer wrote, and no marker of ours can be
     written by them.
     """
-    return text.replace("<!--", "&lt;!--").replace("@", "@\N{ZERO WIDTH SPACE}")
+    parts: list[str] = []
+    at = 0
+    for start, end in (*_code_spans(text), (len(text), len(text))):
+        parts.append(_LOUD.sub(lambda match: _QUIET[match[0]], text[at:start]))
+        parts.append(text[start:end])
+        at = end
+    return "".join(parts)
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where code spans begin and end: at runs of backticks of one length (CommonMark 6.1)."""
+    runs = [match.span() for match in _BACKTICKS.finditer(text)]
+    by_length: dict[int, list[int]] = {}
+    for index, (start, end) in enumerate(runs):
+        by_length.setdefault(end - start, []).append(index)
+    index = 0
+    while index < len(runs):
+        start, end = runs[index]
+        same = by_length[end - start]
+        after = bisect_right(same, index)
+        if after < len(same):
+            index = same[after]
+            yield start, runs[index][1]
+        index += 1

@@ -106,7 +106,8 @@ class Plan:
     ``skip`` is a reason for a person where nothing is to be reviewed ("draft", "paused", "label
     no-review"), else empty. ``incremental`` allows leaving out hunks reviewed before.
     ``check_run`` asks for a check run beside the review, ``resolve_threads`` of ``False`` leaves
-    threads alone whose code is gone. The fingerprints in ``options`` are filled by the job from
+    threads alone whose code is gone, ``summary`` is the wanted length of the review's text
+    (short, normal, long). The fingerprints in ``options`` are filled by the job from
     the ledger.
     """
 
@@ -116,6 +117,7 @@ class Plan:
     check_run: bool = False
     notes: tuple[str, ...] = ()
     resolve_threads: bool = True
+    summary: str = "normal"
 
 
 @dataclass(frozen=True, slots=True)

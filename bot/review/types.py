@@ -137,7 +137,7 @@ class ReviewOptions:
 
     ``sure`` (0 to 1) is how sure the program must be to post; at 0 only the safety gate stands.
     ``known_fingerprints`` were posted before on this pull request and ``dismissed_fingerprints``
-    were dismissed by a person: neither is posted again.
+    were dismissed by a person: neither is posted again. ``languages`` of ``None`` are all.
     """
 
     sure: float = 0.5
@@ -149,6 +149,7 @@ class ReviewOptions:
     dismissed_fingerprints: frozenset[str] = frozenset()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    languages: frozenset[str] | None = None
 
 
 class Sources(Protocol):

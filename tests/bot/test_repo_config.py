@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from typing import get_args
 
 import jsonschema
 import pytest
@@ -11,7 +12,17 @@ import yaml
 from typer.testing import CliRunner
 
 from bot.commands.config import app, schema_text
-from bot.repo_config import Limits, RepoConfig, json_schema, review_options, stack
+from bot.diff.github_files import change_from_files
+from bot.repo_config import (
+    Analyzer,
+    Language,
+    Limits,
+    RepoConfig,
+    json_schema,
+    keep_languages,
+    review_options,
+    stack,
+)
 from bot.repo_config_reader import read_config
 
 FULL = """
@@ -84,7 +95,24 @@ def test_options_for_the_pipeline():
     assert options.disabled_rules == frozenset({"ruff:B006"})
     assert options.include == ("src/**",)
     assert (options.known_fingerprints, options.dismissed_fingerprints) == ({"a"}, {"b"})
+    assert options.languages == frozenset({"python", "go"})
     assert review_options(RepoConfig()).analyzers is None
+
+
+def test_names_are_those_that_the_program_knows():
+    from models.analyzers import ANALYZERS
+    from models.syntax.table import LANGUAGES
+
+    assert set(get_args(Language)) == {row.name for row in LANGUAGES}
+    assert set(ANALYZERS) <= set(get_args(Analyzer))
+
+
+def test_other_languages_are_left_out():
+    row = {"status": "modified", "patch": "@@ -1 +1 @@\n-a\n+b"}
+    change = change_from_files([{"filename": name, **row} for name in ("a.py", "b.go", "c.txt")])
+    kept = keep_languages(change, frozenset({"go"}))
+    assert [file.coverage.value for file in kept] == ["ignored", "reviewed", "ignored"]
+    assert keep_languages(change, None) is change
 
 
 @pytest.fixture

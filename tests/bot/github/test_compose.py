@@ -144,3 +144,17 @@ def test_trouble_7_a_fingerprint_survives_moved_lines_and_not_other_code():
 def test_the_details_say_how_many(count):
     draft = GitHubComposer().compose(result(*(said(90 + n) for n in range(count))), plan(), MARKER)
     assert ("1 more remark<" in draft.body) == (count == 1)
+
+
+def test_the_summary_has_the_length_that_is_asked_for():
+    text = "Read 1 of 2.\n\nHeld back 1.\n\nNot read:\n- b\n\n<sub>sig</sub>"
+    held = (judged(12, "bad", Reason.NOT_RELEVANT),)
+    full = result(summary=text, candidates=held)
+    bodies = {
+        length: GitHubComposer().compose(full, Plan(summary=length), MARKER).body
+        for length in ("short", "normal", "long")
+    }
+    assert bodies["short"] == f"Read 1 of 2.\n\n<sub>sig</sub>\n\n{MARKER}"
+    assert bodies["normal"] == f"{text}\n\n{MARKER}"
+    assert "| `a.py` | reviewed |  |" in bodies["long"]
+    assert "| not-relevant | 1 |" in bodies["long"]

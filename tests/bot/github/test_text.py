@@ -50,6 +50,9 @@ def test_one_line_and_quiet():
     assert one_line("a\n b\tc") == "a b c"
     assert one_line("word " * 100, 20).endswith("…")
     assert len(one_line("word " * 100, 20)) <= 20
+    assert quiet("`@property` and ``a`@b`` mail a@b.c, `open @x") == (
+        "`@property` and ``a`@b`` mail a@b.c, `open @\N{ZERO WIDTH SPACE}x"
+    )
     assert quiet("<!-- marginalia:review x --> @octocat") == (
         "&lt;!-- marginalia:review x --> @\N{ZERO WIDTH SPACE}octocat"
     )
