@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import FrameType
 
@@ -26,6 +28,9 @@ def main() -> int:
         default="auto",
         help="judge every call by GitHub's OpenAPI description (needs Node); auto: if it is there",
     )
+    parser.add_argument(
+        "--tied", action="store_true", help="end when standard input is closed: with the parent"
+    )
     args = parser.parse_args()
     folder = args.state or Path(tempfile.mkdtemp(prefix="github-double-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -40,6 +45,8 @@ def main() -> int:
         raise SystemExit(0)
 
     signal.signal(signal.SIGTERM, stop)
+    if args.tied:
+        threading.Thread(target=_watch_parent, daemon=True).start()
     if server.prism is not None:
         server.gateway.prism = server.prism.start()
     said = {"url": server.url, "judged": not why, "state": str(folder)}
@@ -54,6 +61,11 @@ def main() -> int:
     finally:
         server.close()
     return 0
+
+
+def _watch_parent() -> None:
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,12 @@ class Running:
         ]
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=env
+            [*command, "--tied"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=env,
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -120,8 +125,9 @@ class Running:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-            if self._process.stdout is not None:
-                self._process.stdout.close()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
             self._process = None
         if self._temporary is not None:
             self._temporary.cleanup()

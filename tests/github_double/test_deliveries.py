@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 import requests
 
