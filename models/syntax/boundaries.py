@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tree_sitter
+
 from models.syntax.grammar import parse, walk
-from models.syntax.language import Role
+from models.syntax.language import Language, Role
 from models.syntax.table import language_row
 
 # What may stand at the beginning of a part, besides definitions.
@@ -43,7 +45,12 @@ def statement_boundaries(source: bytes, language: str) -> dict[int, int]:
                 found[number] = len(text) - len(text.lstrip())
             blank = not text.strip()
         return found
-    tree = parse(source, language)
+    return tree_boundaries(parse(source, language), row)
+
+
+def tree_boundaries(tree: tree_sitter.Tree, row: Language) -> dict[int, int]:
+    """The same for a tree; the lines are those of the tree."""
+    found: dict[int, int] = {}
     # The depth is counted in enclosing blocks and definitions, kept as a stack of their ends.
     ends: list[int] = []
     previous_end_row = -1

@@ -9,9 +9,10 @@ import tree_sitter
 from models.change import Hunk
 from models.crscore.claims.align import Alignment, Rows, align
 from models.crscore.claims.units import FUNCTION, TYPE, Unit, read_units
-from models.crscore.claims.wording import Place, Said, Section, condition_text, place_of, quote
+from models.crscore.claims.wording import Place, Said, condition_text, place_of, quote
 from models.syntax.fragment import PLACEHOLDER, Fragment
 from models.syntax.language import Language, Role
+from models.syntax.section import Section
 
 
 @dataclass(slots=True)

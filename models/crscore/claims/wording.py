@@ -12,6 +12,7 @@ from models.crscore.claims.edits import flat
 from models.crscore.claims.units import FUNCTION, TYPE, Unit
 from models.syntax.grammar import walk
 from models.syntax.language import Language, Role
+from models.syntax.section import Section
 
 _QUOTED = 90
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
@@ -150,51 +151,6 @@ def parameter_names(names: Iterable[str]) -> list[str]:
     return [name for name in names if name.lstrip("*&") not in _RECEIVERS and name]
 
 
-_SECTION_TYPE = re.compile(
-    r"\b(class|interface|struct|enum|trait|impl|module|object|namespace|record)\s+(\w[\w.:]*)"
-)
-_SECTION_FUNCTION = re.compile(
-    r"\b(?:def|func(?:tion)?\*?|fn|fun)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$.]*)"
-    r"|^(?:export\s+)?(?:const|let|var)\s+([\w$]+)\s*=\s*(?:async\s*)?(?:\(|function|\w+\s*=>)"
-    r"|\b([A-Za-z_$][\w$]*)\s*\([^;]*$"
-)
-_SECTION_VALUE = re.compile(
-    r"^(?:export\s+|static\s+|const\s+|let\s+|var\s+|final\s+|public\s+|private\s+)*"
-    r"(?:[\w<>\[\]]+\s+)?([A-Za-z_$][\w$.]*)\s*(?::=|=|:)\s*[\[{(]"
-)
-_NOT_FUNCTIONS = frozenset({"if", "for", "while", "switch", "catch", "return", "describe", "it"})
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What the text after ``@@ ... @@`` says about where the hunk stands."""
-
-    kind: str = ""
-    name: str = ""
-
-    @classmethod
-    def read(cls, text: str) -> Section:
-        """Read git's section text; a text that names nothing gives an empty section."""
-        text = text.strip()
-        match = _SECTION_TYPE.search(text)
-        if match and "(" not in text[: match.start()]:
-            return cls(match[1], match[2].rstrip(":"))
-        match = _SECTION_VALUE.match(text)
-        if match and "=>" not in text:
-            return cls("variable", match[1])
-        match = _SECTION_FUNCTION.search(text)
-        if match:
-            name = next(group for group in match.groups() if group)
-            if name not in _NOT_FUNCTIONS:
-                return cls("function", name)
-        return cls()
-
-    @property
-    def phrase(self) -> str:
-        """ "class `A`", or "" where nothing is known."""
-        return f"{self.kind} {quote(self.name)}" if self.name else ""
-
-
 def definition_phrase(unit: Unit) -> str:
     """ "method `run`" for a unit that defines something."""
     if unit.definition is None or not unit.definition.name:
@@ -227,6 +183,10 @@ class Place:
         return f" {word} the {phrase}" if phrase else ""
 
 
+def _section_phrase(section: Section) -> str:
+    return f"{section.kind} {quote(section.name)}" if section.name else ""
+
+
 def place_of(unit: Unit, section: Section, in_section: bool) -> Place:
     """The place of a unit by the units around it, then by the hunk's section."""
     function = unit.around(FUNCTION)
@@ -237,9 +197,9 @@ def place_of(unit: Unit, section: Section, in_section: bool) -> Place:
         type_phrase = ""  # a type inside the function does not hold it
     if in_section:
         if section.kind == "function" and not function_phrase and not type_phrase:
-            function_phrase = section.phrase
+            function_phrase = _section_phrase(section)
         elif section.kind not in ("function", "variable", "") and not type_phrase:
-            type_phrase = section.phrase
+            type_phrase = _section_phrase(section)
     if type_phrase and function_phrase.startswith("function "):
         function_phrase = "method " + function_phrase.removeprefix("function ")
     return Place(function_phrase, type_phrase)
