@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -12,6 +13,50 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=T
 @app.callback()
 def _group() -> None:
     """The models that ship with the program, and others."""
+
+
+@app.command("evaluate")
+def evaluate_model(
+    model: Annotated[Path, typer.Argument(help="The checkpoint's folder.")],
+    data: Annotated[
+        Path | None, typer.Option(help="The data sets' folder; default: MARGINALIA_DATA.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=10, help="Revised windows a data set.")] = 300,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write table and calibration into the card.")
+    ] = False,
+) -> None:
+    """Measure a checkpoint on repositories that no training example came from.
+
+    Prints exact match and precision at coverage beside copying and the analyzers' fixes. The
+    calibration is fitted on the validation repositories, never on those of the table.
+    """
+    import json
+    import os
+
+    from bot.errors import FatalError
+    from models.generators.base import GeneratorError
+    from models.generators.t5_edits import T5EditGenerator
+    from models.training.card import write_card
+    from models.training.evaluate import answer_all, calibrate, evaluate, held_sets, render
+
+    named = os.environ.get("MARGINALIA_DATA")
+    if data is None and not named:
+        raise FatalError("no data: give --data or set MARGINALIA_DATA to the data sets' folder")
+    folder = data if data is not None else Path(str(named))
+    try:
+        generator = T5EditGenerator(model)
+        table = evaluate(generator, folder, count)
+        rendered = render(table)
+        typer.echo(rendered)
+        if write:
+            held = held_sets(folder, "validation", count)["edits (CRB)"]
+            card = json.loads((model / "marginalia.json").read_text(encoding="utf-8"))
+            card["calibration"] = calibrate(answer_all(generator, held))
+            card["table"] = rendered
+            write_card(model, card)
+    except (GeneratorError, FileNotFoundError, ValueError) as error:
+        raise FatalError(str(error)) from error
 
 
 @app.command("list")

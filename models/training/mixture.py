@@ -95,15 +95,23 @@ class Edits:
         )
 
     def unrevised(self, rng: random.Random) -> Example | None:
-        """CRB on the after side: nothing to revise."""
-        language, _, after, _, first, _, new = rng.choice(self.rows)
+        """CRB on the after side: nothing to revise.
+
+        The window lies around as many lines as the revised one's or the spoiled one's would: were
+        it cut around the new lines, of which there are more, its length would give the answer.
+        """
+        language, _, after, _, first, end, new = rng.choice(self.rows)
+        lines = after.split("\n")
+        if rng.random() < 0.45:
+            first = rng.randrange(max(0, first - 4), max(min(len(lines), first + new + 4), 1))
+            end = first + 1
         return cut(
             "crb",
             language,
-            after.split("\n"),
+            lines,
             (),
             rng,
-            focus=(first, max(first + new, first + 1)),
+            focus=(min(first, len(lines) - 1), min(max(end, first + 1), len(lines))),
             origin="edits-after",
         )
 

@@ -6,7 +6,6 @@ again by the next run in the same folder. What ships is only the model with its 
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import shutil
@@ -20,8 +19,10 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
+from models.crscore.encoder import fast_bfloat16
 from models.generators.line_edits import EditCodec
 from models.training.batches import Batch, Encoded, cut_batches, encode, pad, stream
+from models.training.card import write_card
 from models.training.examples import Example
 from models.training.mixture import Edits, PullRequests, mixture, records
 from models.training.tokenizer import train_tokenizer
@@ -85,15 +86,6 @@ def tokenizer_texts(data: Path, per_file: int = 6000) -> list[str]:
     for row in records(data / "pr_reviews" / "python.jsonl.gz"):
         texts.append(row["comment"])
     return texts
-
-
-def bf16_is_fast() -> bool:
-    """Whether this CPU multiplies bfloat16 in hardware (AMX or AVX512-BF16), as it says itself."""
-    try:
-        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return "amx_bf16" in flags or "avx512_bf16" in flags
 
 
 def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]:
@@ -224,7 +216,7 @@ def save_model(
     names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
     wrapped.save_pretrained(folder)
-    (folder / "marginalia.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    write_card(folder, card)
 
 
 def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[str, float]:
@@ -275,7 +267,7 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
     sources = mixture(options.data, limit=options.limit)
     # a resumed run draws new examples: its stream's seed counts the steps already made
     batches = stream(codec, sources, options.seed + progress.step, tokens=options.tokens)
-    fast = bf16_is_fast()
+    fast = fast_bfloat16()
     report(
         f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f}M parameters, vocabulary "
         f"{tokenizer.get_vocab_size()}, {'bfloat16' if fast else 'float32'} products, "
@@ -299,11 +291,11 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
             card = {
                 "format": "line-edits-1",
                 "tasks": ["crb", "cra", "rcg"],
-                "options": described,
+                "parameters": sum(p.numel() for p in model.parameters()),
+                "options": {k: v for k, v in described.items() if k not in ("data", "folder")},
                 "progress": asdict(progress),
                 "validation": numbers,
             }
-            card["options"] = {k: v for k, v in described.items() if k not in ("data", "folder")}
             fresh = options.folder / "best.new"
             save_model(fresh, tokenizer, model, card)
             if (options.folder / "best").exists():

@@ -165,3 +165,34 @@ def test_the_rate_rises_holds_and_falls_to_zero():
     assert rate_at(0.5, 1.0) == 1.0
     assert rate_at(0.85, 1.0) == pytest.approx(0.5)
     assert rate_at(1.0, 1.0) == 0.0
+
+
+def test_the_size_of_a_window_does_not_tell_whether_it_was_revised(tmp_path):
+    """Edits that insert ten lines: the after side must not be known by its longer marks."""
+    import gzip
+    import json
+    import statistics
+
+    from models.training.mixture import Edits
+
+    before = [f"line {i}" for i in range(30)]
+    new = [f"new {i}" for i in range(6)]
+    row = {
+        "repo": "a/b",
+        "before": "\n".join(before),
+        "after": "\n".join([*before[:15], *new, *before[16:]]),
+        "message": "",
+        "first_changed": 15,
+        "last_changed": 15,
+        "new_lines": new,
+    }
+    (tmp_path / "edits").mkdir()
+    with gzip.open(tmp_path / "edits" / "python.jsonl.gz", "wt") as handle:
+        handle.write(json.dumps(row) + "\n")
+    edits = Edits(tmp_path, "train")
+    rng = random.Random(1)
+    sizes = {
+        maker.__name__: statistics.mean(len(maker(rng).lines) for _ in range(1500))
+        for maker in (edits.revision, edits.unrevised, edits.spoiled)
+    }
+    assert max(sizes.values()) - min(sizes.values()) < 0.5, sizes

@@ -1,0 +1,64 @@
+"""The model card of a checkpoint: what it was trained on, how, and what it measures.
+
+``marginalia.json`` is the machine's half (format, tasks, options, numbers, calibration), the
+``README.md`` beside it the person's; both are written here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from models.training.splits import TEST, VALIDATION
+
+_SOURCES = """\
+`edits` (public git histories, permissive licences), `codrep` (public projects' code),
+`autotransform` (D-ACT / AutoTransform, MIT), `trans_review` train (Tufano et al. 2021, MIT),
+`pr_reviews` (GitHub review comments; vscode and Kotlin, MIT and Apache-2.0)"""
+
+
+def write_card(folder: Path, card: Mapping[str, Any]) -> None:
+    """Write both halves of the card into a checkpoint's folder."""
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    (folder / "marginalia.json").write_text(text, encoding="utf-8")
+    (folder / "README.md").write_text(render_card(card), encoding="utf-8")
+
+
+def render_card(card: Mapping[str, Any]) -> str:
+    """The card as Markdown, from nothing but its own numbers."""
+    options, progress = card["options"], card["progress"]
+    parts = [
+        "# A small line-edit model",
+        "A T5 encoder-decoder made by Marginalia's own trainer, Apache-2.0. It reads a window of "
+        "code with numbered lines and answers with line edits, with a comment, or with `<none>`: "
+        "nothing to revise. Tasks: " + ", ".join(f"`{task}`" for task in card["tasks"]) + ".",
+        "## How it was made",
+        f"- Parameters: {card.get('parameters', 0) / 1e6:.1f} million, stored in bfloat16.\n"
+        f"- {progress['step']} steps, {progress['examples']} examples, {progress['tokens']} "
+        f"tokens, {progress['seconds'] / 60:.0f} minutes.\n"
+        + "\n".join(f"- {name}: {value}" for name, value in options.items()),
+        "Trained on " + _SOURCES.replace("\n", " ") + ". Edits of versions, dates, licences and "
+        "lock files are left out. Half of the revision examples, and more, need no revision; a "
+        "quarter have a fault made on purpose.",
+        "Held out as a whole, in every set: for choosing checkpoints "
+        + ", ".join(sorted(VALIDATION))
+        + "; for the table below "
+        + ", ".join(sorted(TEST))
+        + ". No `valid` file of `trans_review` was trained on.",
+        "## Validation",
+        "| measure | value |\n|---|---|\n"
+        + "\n".join(f"| {name} | {value:.4f} |" for name, value in card["validation"].items()),
+    ]
+    if "table" in card:
+        parts += ["## Held repositories", str(card["table"])]
+    if "findings" in card:
+        parts += ["## What did not work", str(card["findings"])]
+    parts += [
+        "## Use",
+        "`marginalia review` uses it by default. Its revisions are suggestions for a person, and "
+        "the gate holds back all that it is not sure of. It is small: expect silence more often "
+        "than help.",
+    ]
+    return "\n\n".join(parts) + "\n"
