@@ -17,6 +17,7 @@ from bot.store.ledger import Ledger
 from bot.store.recorder import Recorder
 from bot.webhook import EXTENSION, Receiver, webhook
 
+alive = Blueprint("alive", __name__)
 health = Blueprint("health", __name__)
 
 
@@ -53,10 +54,21 @@ def create_app(
         settings, ledger, queue, metrics, Receiver(settings, recorder, router(), metrics)
     )
     app.register_blueprint(webhook)
+    app.register_blueprint(alive)
     app.register_blueprint(health)
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
     app.register_error_handler(RequestEntityTooLarge, _too_large)
+    app.register_error_handler(HTTPException, _plain_error)
+    return app
+
+
+def create_setup_app(blueprints: Iterable[Blueprint]) -> Flask:
+    """The application while there is no App yet: the set-up's pages, and no webhook at all."""
+    app = Flask("marginalia")
+    app.register_blueprint(alive)
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint)
     app.register_error_handler(HTTPException, _plain_error)
     return app
 
@@ -67,7 +79,7 @@ def web_state() -> WebState:
     return state
 
 
-@health.get("/healthz")
+@alive.get("/healthz")
 def healthz() -> tuple[Response, int]:
     """This process answers."""
     return jsonify(status="ok"), 200

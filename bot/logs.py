@@ -94,9 +94,12 @@ def set_up(level: str, json_lines: bool) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # The job library has a handler of its own, which would write every line twice.
-    library = logging.getLogger("dbos")
-    library.handlers.clear()
-    library.propagate = True
-    library.setLevel(max(logging.WARNING, root.level))
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    adopt("dbos")
+
+
+def adopt(library: str) -> None:
+    """Let a library that brings its own log handlers write as everything else does."""
+    logger = logging.getLogger(library)
+    logger.handlers.clear()
+    logger.propagate = True

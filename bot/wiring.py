@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,17 @@ from bot.github.commander import GitHubCommander
 from bot.github.compose import GitHubComposer
 from bot.github.forge import GitHubForge
 from bot.github.policy import GitHubPolicy, Operator
-from bot.jobs.services import Services
+from bot.github.requests import get, repository
+from bot.handlers import router
+from bot.jobs.intake import Intake
+from bot.jobs.queue import JobQueue
+from bot.jobs.services import Chore, Services
 from bot.metrics_export import Metrics
 from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Limits, RepoConfig
 from bot.settings import Settings, SettingsError
 from bot.store.ledger import Ledger
+from bot.store.recorder import Recorder
+from bot.webhook import Receiver
 
 if TYPE_CHECKING:
     from bot.jobs.forge import Reviewer
@@ -95,3 +102,36 @@ def build_services(
         composer=GitHubComposer(),
         commander=GitHubCommander(identity, ledger, policy, settings.shadow),
     )
+
+
+def chores_of(
+    settings: Settings, ledger: Ledger, identity: Identity, metrics: Metrics
+) -> tuple[Chore, ...]:
+    """What one worker of all does now and then: missed deliveries, polling."""
+    receiver = Receiver(
+        settings,
+        Recorder(ledger.database, JobQueue(settings.database, settings.job_version).deliver),
+        router(),
+        metrics,
+    )
+    intake = Intake(settings, ledger, receiver, identity)
+    chores = [Chore("missed deliveries", settings.missed_interval, intake.missed)]
+    if settings.poll_repositories:
+        chores.append(
+            Chore(
+                "polling",
+                settings.poll_repositories_interval,
+                lambda: intake.poll(_installed(settings, identity)),
+            )
+        )
+    return tuple(chores)
+
+
+def _installed(settings: Settings, identity: Identity) -> Iterator[tuple[str, int | None]]:
+    """Each polled repository with the installation that may read it."""
+    for name in settings.poll_repositories:
+        if not isinstance(identity, AppIdentity):
+            yield name, None
+            continue
+        data = identity.app_api().data(get(f"{repository(name)}/installation"))
+        yield name, int(data["id"])

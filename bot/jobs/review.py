@@ -50,6 +50,7 @@ BUSY_WAIT = 2.0
 CHECK_EVERY = 0.5
 """How often, in seconds, a long review looks whether it is still wanted."""
 
+STEP_NAMES = ("fetch", "review", "create", "submit", "record")
 Step = Callable[[Job, Mapping[str, Any]], Outcome]
 
 
@@ -101,15 +102,9 @@ class ReviewRunner:
         return delivery.guid if delivery else ""
 
     def _run_steps(self, job: Job) -> str:
-        steps: tuple[tuple[str, Step], ...] = (
-            ("fetch", self._fetch),
-            ("review", self._review),
-            ("create", self._create),
-            ("submit", self._submit),
-            ("record", self._record),
-        )
+        steps = (self._fetch, self._review, self._create, self._submit, self._record)
         data: Mapping[str, Any] = {}
-        for name, step in steps:
+        for name, step in zip(STEP_NAMES, steps, strict=True):
             self._ledger.jobs.at_step(job.id, job.dispatch, name)
             stored = DBOS.run_step({"name": name}, self._guarded, name, step, job, data)
             outcome = Outcome.from_json(stored)

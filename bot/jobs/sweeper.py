@@ -56,7 +56,8 @@ class Sweeper:
         lease = self._settings.lease
         if not self._ledger.workers.take_lease("reaper", self._holder, lease):
             return 0
-        alive = self._ledger.workers.alive(lease)
+        # This process runs, whatever became of its last heartbeat.
+        alive = self._ledger.workers.alive(lease) | {self._holder}
         running = self._queue.client.list_workflows(
             status="PENDING", application_name=APPLICATION, load_input=False, load_output=False
         )

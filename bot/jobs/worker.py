@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.handlers import router
 from bot.jobs.deliver import Deliverer
+from bot.jobs.forge import ForgeError
 from bot.jobs.queue import (
     APPLICATION,
     DELIVER_WORKFLOW,
@@ -31,6 +32,7 @@ from bot.jobs.queue import (
 from bot.jobs.review import ReviewRunner
 from bot.jobs.services import Chore, Services, Watch, watch_nothing
 from bot.jobs.sweeper import Sweeper
+from bot.logs import adopt
 from bot.metrics_export import Metrics
 from bot.settings import Settings
 from bot.store.database import jobs_engine
@@ -101,9 +103,11 @@ class Worker:
             "application_version": settings.job_version,
             "max_executor_threads": threads,
             "run_migrations": False,
+            "log_level": "DEBUG" if settings.log_level == "DEBUG" else "WARNING",
             "enable_otlp": False,
         }
         DBOS(config=config)
+        adopt("dbos")
         _register(self._deliverer, self._reviews)
         DBOS.listen_queues([DELIVERIES, REVIEWS])
         DBOS.launch()
@@ -121,6 +125,7 @@ class Worker:
             on_conflict="always_update",
         )
         self._spawn("heart", self._heart)
+        self._spawn("reaper", self._reap)
         self._spawn("sweep", self._sweep)
         for chore in self._chores:
             self._spawn(chore.name, partial(self._now_and_then, chore))
@@ -168,19 +173,26 @@ class Worker:
                     f"chore:{chore.name}", self._name, max(chore.every, self._settings.lease)
                 ):
                     chore.run()
-            except SQLAlchemyError as error:
+            except (SQLAlchemyError, ForgeError) as error:
                 reason = type(error).__name__
                 log.warning("chore missed", extra={"chore": chore.name, "reason": reason})
             self._stop.wait(chore.every)
 
     def _heart(self) -> None:
+        """Beat and do nothing else: what is slow here makes a living worker look dead."""
         host, pid = socket.gethostname(), os.getpid()
         while not self._stop.wait(self._settings.heartbeat):
             try:
                 self._ledger.workers.beat(self._name, host, pid)
-                self._sweeper.reap()
             except SQLAlchemyError as error:
                 log.warning("heartbeat missed", extra={"reason": type(error).__name__})
+
+    def _reap(self) -> None:
+        while not self._stop.wait(self._settings.heartbeat):
+            try:
+                self._sweeper.reap()
+            except SQLAlchemyError as error:
+                log.warning("reaping missed", extra={"reason": type(error).__name__})
 
     def _sweep(self) -> None:
         forgot = time.monotonic()

@@ -1,0 +1,1 @@
+"""Running the service: the web server, the worker, and the two together."""

@@ -1,0 +1,65 @@
+"""The web process: gunicorn with threads; it never loads a model nor launches the job library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from prometheus_client import multiprocess
+
+from bot import logs
+from bot.settings import Settings
+
+GRACE_SECONDS = 30
+HUNG_SECONDS = 60
+"""A process that did not answer its master for so long is replaced."""
+
+
+class WebServer(BaseApplication):  # type: ignore[misc]
+    """Serves what ``make`` makes, in ``settings.web_processes`` processes of threads.
+
+    ``make`` runs in each process after the fork: connections are never shared across one.
+    """
+
+    def __init__(self, settings: Settings, make: Callable[[], Flask]) -> None:
+        self._settings = settings
+        self._make = make
+        super().__init__()
+
+    def load_config(self) -> None:
+        """gunicorn's settings."""
+        settings = self._settings
+        options: dict[str, Any] = {
+            "bind": f"{_bracketed(settings.host)}:{settings.port}",
+            "workers": settings.web_processes,
+            "threads": settings.web_threads,
+            "worker_class": "gthread",
+            "graceful_timeout": GRACE_SECONDS,
+            "timeout": HUNG_SECONDS,
+            "keepalive": 30,
+            "loglevel": "warning",
+            "when_ready": _adopt_logs,
+            "post_worker_init": _adopt_logs,
+            "child_exit": _forget_process,
+            "proc_name": "marginalia-web",
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        """The application of one process."""
+        return self._make()
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _adopt_logs(_server: Any) -> None:
+    logs.adopt("gunicorn.error")
+
+
+def _forget_process(_server: Any, worker: Any) -> None:
+    multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
