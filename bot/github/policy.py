@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.github import requests as rq
 from bot.github.auth import Identity
@@ -25,7 +25,7 @@ from bot.github.text import clip, fence
 from bot.jobs.forge import Plan, PullRef, PullState, RequestKind, ReviewRequest
 from bot.repo_config import CONFIG_PATH, Limits, RepoConfig, review_options, stack
 from bot.repo_config_reader import ConfigError, read_config
-from bot.store.memory import Memory, pull_scope, repo_scope
+from bot.store.memory import pull_scope, repo_scope
 
 PAUSED = "paused"
 """The name under which a pull request's pause is kept."""
@@ -48,6 +48,22 @@ class Layered:
     config: RepoConfig
     layers: tuple[tuple[str, RepoConfig], ...]
     errors: tuple[ConfigError, ...] = ()
+
+
+class Memory(Protocol):
+    """Values kept by name: the ledger's (``bot.store.memory.Memory``), or a run's own."""
+
+    def get(self, scope: str, key: str, default: Any = None) -> Any:
+        """A value kept by name."""
+        ...
+
+    def put(self, scope: str, key: str, value: Any, now: float, by: str = "") -> None:
+        """Keep a value by name."""
+        ...
+
+    def forget(self, scope: str, key: str) -> None:
+        """Drop a value."""
+        ...
 
 
 class OperatorOf(Protocol):

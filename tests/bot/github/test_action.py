@@ -1,0 +1,141 @@
+"""A review in a workflow run: what is posted, and what is shown where nothing may be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.errors import FatalError
+from bot.github.action import ActionReview, Run, workflow_notice
+from bot.github.fingerprints import fingerprint
+from bot.review.render import render_review
+from bot.review.types import FileCoverage, JudgedCandidate, Reason, ReviewResult, Verdict
+from models.change import LineKind
+from models.review_types import Candidate, CandidateKind, Score
+
+
+class OneRemarkALine:
+    """A reviewer that says the same of every added line, and nothing twice."""
+
+    def review(self, change, sources, options, progress):
+        judged = []
+        for file in change:
+            assert sources.head(file.path) is not None
+            lines = [line for hunk in file.hunks for line in hunk.added]
+            for line in lines:
+                assert line.kind is LineKind.ADDED
+                said = Candidate(CandidateKind.COMMENT, "t5:crb", file.path, file_side(),
+                                 line.new_no, line.new_no, "Say why.")  # fmt: skip
+                name = fingerprint(said, file)
+                known = name in options.known_fingerprints
+                verdict = Verdict(Reason.ALREADY_SAID if known else Reason.POSTED)
+                judged.append(JudgedCandidate(said, Score(1, 1, 1, "s"), verdict, 1, name))
+        coverage = tuple(FileCoverage(f.path, f.coverage) for f in change)
+        review = render_review(change, judged, coverage, (), "sig")
+        return ReviewResult(change, review, tuple(judged), coverage)
+
+
+def file_side():
+    from models.change import Side
+
+    return Side.RIGHT
+
+
+@pytest.fixture
+def run(scene, tmp_path):
+    event = tmp_path / "event.json"
+    repository = {"id": scene.ref.repository_id, "full_name": scene.ref.repository}
+    event.write_text(json.dumps({"repository": repository, "pull_request": {"number": 1}}))
+    return Run.of(
+        {
+            "GITHUB_TOKEN": scene.github.token("alice"),
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_API_URL": scene.github.url,
+            "GITHUB_SERVER_URL": scene.github.url,
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        }
+    )
+
+
+def test_one_review_a_head_and_only_what_is_new_after_a_push(scene, run):
+    action = ActionReview(run, OneRemarkALine())
+    assert action.review().startswith("posted: ")
+    assert action.review() == "this head was reviewed already"
+    (first,) = scene.github.reviews(scene.pull, author="alice")
+    assert [c["line"] for c in first["comments"]] == [10, 11]
+    scene.github.push(scene.ref.repository, "change", {"src/new.py": "a = 1\n"})
+    assert action.review().startswith("posted: ")
+    second = scene.github.reviews(scene.pull, author="alice")[1]
+    assert [(c["path"], c["line"]) for c in second["comments"]] == [("src/new.py", 1)]
+
+
+def test_a_token_that_may_not_write_leads_to_summary_and_annotations(scene, run, capsys):
+    scene.github.set_permission(scene.ref.repository, "alice", "read")
+    weak = scene.github.create_app("Reader", owner=scene.ref.repository.split("/")[0],
+                                   permissions={"contents": "read", "pull_requests": "read",
+                                                "metadata": "read"})  # fmt: skip
+    installation = scene.github.install(weak, scene.ref.repository.split("/")[0])
+    token = scene.github.installation_token(installation)
+    said = ActionReview(replace(run, token=token), OneRemarkALine()).review()
+    assert "may not write" in said
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].startswith("::notice file=src/a.py,line=10,title=Marginalia::Say why.")
+    assert "marginalia:comment" not in "".join(shown)
+    summary = run.summary_file.read_text()
+    assert "### src/a.py:10" in summary
+    assert scene.github.reviews(scene.pull) == []
+
+
+def test_closed_and_skipped_pull_requests(scene, run):
+    action = ActionReview(run, OneRemarkALine())
+    scene.github.act(scene.pull, "draft")
+    assert action.review() == "not reviewed: a draft"
+    scene.github.act(scene.pull, "close")
+    assert action.review().startswith("the pull request is closed")
+
+
+def test_a_notice_cannot_be_another_command():
+    row = workflow_notice("a,b:c%.py", 3, "100%\n::set-output name=x::y\r")
+    assert row == (
+        "::notice file=a%2Cb%3Ac%25.py,line=3,title=Marginalia::100%25%0A::set-output name=x::y%0D"
+    )
+    assert "\n" not in row
+
+
+@pytest.mark.parametrize(
+    ("env", "problem"),
+    [
+        ({}, "GITHUB_TOKEN: not set"),
+        ({"GITHUB_TOKEN": "x"}, "GITHUB_EVENT_PATH: not set"),
+        ({"GITHUB_TOKEN": "x", "GITHUB_EVENT_PATH": "/nowhere"}, "cannot be read"),
+    ],
+)
+def test_outside_of_a_workflow(env, problem):
+    with pytest.raises(FatalError, match=problem):
+        Run.of(env)
+
+
+def test_another_event(tmp_path):
+    event = tmp_path / "event.json"
+    event.write_text('{"ref": "main"}')
+    with pytest.raises(FatalError, match="run this on pull_request"):
+        Run.of({"GITHUB_TOKEN": "x", "GITHUB_EVENT_PATH": str(event)})
+
+
+def test_the_module_runs_and_imports_nothing_of_the_workspace(tmp_path):
+    (tmp_path / "requests.py").write_text("raise SystemExit('imported from the workspace')")
+    root = str(Path(__file__).resolve().parents[3])
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "bot.github.action"], cwd=tmp_path, text=True,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": root}, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        2,
+        "marginalia: GITHUB_TOKEN: not set; give the step the workflow's github.token\n",
+    )
