@@ -241,6 +241,7 @@ def test_a_person_with_a_token(judged: Double, scene: Scene) -> None:
     assert pull.draft
     pull.edit(title="Even more")
     assert judged.pull(scene.repo, pull.number).state == "open"
+    assert [e.type for e in made.get_events()] == ["PullRequestEvent"] * 2
     pull.edit(state="closed")
     assert judged.pull(scene.repo, pull.number).state == "closed"
 
