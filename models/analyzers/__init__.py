@@ -24,6 +24,8 @@ _MODULES: Mapping[str, tuple[str, str, str]] = {
     "pmd": ("pmd", "Pmd", "pmd"),
 }
 """Name -> module, class, command."""
+OPTIONAL = frozenset({"pmd"})
+"""Analyzers that no installation is expected to have."""
 
 
 @functools.cache

@@ -348,17 +348,22 @@ def run_analyzers(
 ) -> AnalysisReport:
     """Analyze ``files`` (relative POSIX path -> content) by every analyzer that reads them.
 
-    ``names`` keeps only these analyzers; ``time_limit_s`` is for each of them; ``extra_rules`` is
+    ``names`` keeps only these analyzers (an optional one that is absent is a note only where it is
+    named); ``time_limit_s`` is for each of them; ``extra_rules`` is
     a folder of the operator's own ast-grep rules; ``enable`` turns on rules that are off by
     default (as ``analyzer:rule``). Files with unsafe paths or over ``MAX_FILE_BYTES`` are left
     out with a note. Raises ``ValueError`` for a name that no analyzer has.
     """
-    from models.analyzers import ANALYZERS
+    from models.analyzers import ANALYZERS, OPTIONAL
 
     unknown = sorted(set(names or ()) - set(ANALYZERS))
     if unknown:
         raise ValueError(
             f"no analyzer named {', '.join(unknown)}; there are {', '.join(ANALYZERS)}"
         )
-    chosen = [one for name, one in ANALYZERS.items() if names is None or name in names]
+    chosen = [
+        one
+        for name, one in ANALYZERS.items()
+        if (name in names if names is not None else name not in OPTIONAL or not one.available())
+    ]
     return analyze(chosen, files, time_limit_s=time_limit_s, extra_rules=extra_rules, enable=enable)

@@ -33,7 +33,8 @@ QUIET = (
     "noOperatorEq",
     "virtualCallInConstructor",
     "memleakOnRealloc",
-    "wrongPrintfScanfArgNum",
+    "memsetZeroBytes",
+    "pointerSize",
 )
 """Need the whole program, repeat a rule of ours, or are right and beside the point."""
 ADVICE = {

@@ -5,7 +5,9 @@
 Needs the data sets (MARGINALIA_DATA). Prints Markdown. For each rule:
 
 - *after*: findings in 1,000 after-windows of ``edits``: code as its maintainers left it, so a
-  stand-in for false positives (windows are fragments, which makes it an upper bound).
+  stand-in for false positives. Windows are fragments: a finding of several lines that reaches the
+  window's edge is not counted (a test cut in half has no assertion), and Python windows are
+  trimmed to the part that parses, without which ruff says little.
 - *before*: the same for the before-windows: a rule about defects should fire more often here.
 - *changed*: findings of after-windows that touch a changed line, in 1,000 windows: what a review of
   these edits would have said.
@@ -18,11 +20,14 @@ A rule with over ``--noisy`` findings in 1,000 after-windows is too noisy to be 
 from __future__ import annotations
 
 import argparse
+import ast
 import gzip
 import json
 import os
 import random
 import sys
+import textwrap
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -53,6 +58,27 @@ def records(path: Path) -> Iterator[dict[str, object]]:
             yield json.loads(line)
 
 
+def parsable(text: str, budget: int = 12) -> tuple[str, int] | None:
+    """The window without what is cut at its ends, and how many lines went in front.
+
+    ``None`` where no part of at least half of it parses.
+    """
+    lines = text.split("\n")
+    for start in range(budget):
+        for end in range(len(lines), len(lines) - budget, -1):
+            if end - start < max(2, len(lines) // 2):
+                break
+            part = textwrap.dedent("\n".join(lines[start:end])) + "\n"
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    ast.parse(part)
+            except (SyntaxError, ValueError):
+                continue
+            return part, start
+    return None
+
+
 def sample(path: Path, size: int, seed: int) -> list[dict[str, object]]:
     rows = list(records(path))
     random.Random(seed).shuffle(rows)
@@ -73,7 +99,7 @@ def findings(files: Mapping[str, bytes], names: list[str], enable: list[str]):
     return found
 
 
-def edit_rates(data: Path, language: str, size: int, seed: int, names, enable):
+def edit_rates(data: Path, language: str, size: int, seed: int, names, enable, examples):
     """Per rule: windows' findings after, before, and after on changed lines."""
     rows = sample(data / "edits" / f"{language}.jsonl.gz", size, seed)
     ending = ENDINGS[language]
@@ -82,19 +108,34 @@ def edit_rates(data: Path, language: str, size: int, seed: int, names, enable):
         # The path stays, because rules look at it; the ending is the language's (a .h is C here).
         path = str(Path(str(row["path"])).with_suffix(f".{ending}"))
         for side in ("after", "before"):
-            files[f"{number}/{side}/{path}"] = str(row[side]).encode()
-        first = int(str(row["first_changed"])) + 1
-        changed[number] = range(first, first + len(row["new_lines"]))  # type: ignore[arg-type]
+            text, gone = str(row[side]), 0
+            if language == "python":
+                part = parsable(text)
+                if part is None:
+                    continue
+                text, gone = part
+            files[f"{number}/{side}/{path}"] = text.encode()
+            if side == "after":
+                first = int(str(row["first_changed"])) + 1 - gone
+                changed[number] = range(first, first + len(row["new_lines"]))  # type: ignore[arg-type]
     counts = {"after": Counter(), "before": Counter(), "changed": Counter()}
+    shown = Counter()
     for path, found in findings(files, names, enable).items():
         number, side = path.split("/")[:2]
+        last = len(files[path].rstrip().split(b"\n"))
         for one in found:
             key = f"{one.analyzer}:{one.rule}"
+            if one.end_line > one.line and (one.line == 1 or one.end_line >= last):
+                continue
             counts[side][key] += 1
             span = range(one.line, one.end_line + 1)
             if side == "after" and set(span) & set(changed[int(number)]):
                 counts["changed"][key] += 1
-    return len(rows), counts
+            shown[key] += 1
+            if shown[key] <= examples:
+                text = files[path].decode().split("\n")[one.line - 1 : one.end_line][:8]
+                print(f"-- {key} {path}:{one.line}", *text, sep="\n", file=sys.stderr)
+    return len(changed), counts
 
 
 def new_side(hunk: str) -> tuple[list[str], set[int], int]:
@@ -131,8 +172,10 @@ def review_rates(data: Path, names, enable):
         for one in found:
             span = set(range(one.line, one.end_line + 1))
             key = f"{one.analyzer}:{one.rule}"
-            # A long span says little about a line: only the ends of it count.
-            if last in (one.line, one.end_line):
+            # The hunk ends at the commented line, so a finding of several lines may be cut there.
+            if one.end_line > one.line and one.end_line >= last:
+                continue
+            if one.line == last:
                 commented[key] += 1
             elif span & rest:
                 other[key] += 1
@@ -146,6 +189,7 @@ def main() -> None:
     parser.add_argument("--analyzers", default="ast-grep,ruff")
     parser.add_argument("--noisy", type=float, default=NOISY_PER_1000)
     parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--examples", type=int, default=0, help="print N places of each rule")
     options = parser.parse_args()
     if "MARGINALIA_DATA" not in os.environ:
         parser.error("set MARGINALIA_DATA to the folder of the data sets")
@@ -159,7 +203,9 @@ def main() -> None:
     print(f"{commented_lines} commented lines, {other_lines} other added lines in their hunks.\n")
     noisy_on, quiet_off = [], []
     for language in options.languages.split(","):
-        size, counts = edit_rates(data, language, options.windows, options.seed, names, enable)
+        size, counts = edit_rates(
+            data, language, options.windows, options.seed, names, enable, options.examples
+        )
         print(f"### {language}: {size} windows\n")
         print(
             "| rule | default | after /1,000 | before /1,000 | changed /1,000 | commented | lift |"

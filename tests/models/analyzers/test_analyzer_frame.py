@@ -140,7 +140,7 @@ def test_a_huge_line_is_left_out_with_a_note():
 
 
 def test_a_long_line_under_the_limit_is_read():
-    files = {"long.js": b"var a = [" + b"1," * 450_000 + b"];\nif (a == 1) f();\n"}
+    files = {"long.js": b"var a = [" + b"1," * 50_000 + b"];\nif (a == 1) f();\n"}
     report = run_analyzers(files, names=["ast-grep"])
     assert "js-loose-equality" in rules(report)
 
@@ -156,6 +156,14 @@ def test_a_tool_that_is_not_there_is_one_note():
     assert report.notes == (
         "ruff: not run: ruff-that-is-not-there is not installed; to get it: pip install ruff",
     )
+
+
+def test_an_optional_tool_that_is_not_there_is_noted_only_where_it_is_named():
+    java = {"A.java": b"class A { }"}
+    if ANALYZERS["pmd"].available() is None:
+        pytest.skip("PMD is installed")
+    assert run_analyzers(java).notes == ()
+    assert "pmd: not run" in run_analyzers(java, names=["pmd"]).notes[0]
 
 
 def test_a_crash_costs_only_the_crashing_tool(tmp_path):
