@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bot.diff.apply import apply_file
 from bot.diff.errors import ApplyError, GitError
-from bot.diff.git_process import BlobReader, Git, complaint, safe_directories
+from bot.diff.git_process import BlobReader, Git, complaint, users_settings
 from bot.diff.names import encode, shown
 from bot.diff.parse import parse_diff
 from models.change import Change, ChangedFile, Coverage, FileStatus
@@ -68,7 +68,7 @@ class GitRepository:
         self._git = Git(path, lazy_fetch=lazy_fetch)
         probe = self._git.attempt("rev-parse", "--is-bare-repository")
         if b"dubious ownership" in probe.stderr:
-            self._git.trust(safe_directories())
+            self._git.trust(users_settings("safe.directory"))
             probe = self._git.attempt("rev-parse", "--is-bare-repository")
         if b"dubious ownership" in probe.stderr:
             raise GitError(
@@ -186,14 +186,18 @@ class GitRepository:
         return Ends(self._parent(head), head)
 
     def _is_dirty(self, base: str) -> bool:
-        """Whether tracked files differ from the base; filters are off while that is asked."""
-        listed = self._git.attempt(
-            "config", "--local", "-z", "--name-only", "--get-regexp", r"^filter\..*\."
+        """Whether tracked files differ from the base; filters are off from here on."""
+        listed = self._line("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.")
+        names = {name.rpartition(".")[0] for name in listed.split("\0") if name}
+        off = dict.fromkeys(
+            (f"{name}.{key}" for name in names for key in ("clean", "smudge", "process")), ""
         )
-        names = {name.rpartition(".")[0] for name in listed.stdout.decode().split("\0") if name}
-        for name in sorted(names):
-            self._git.override([f"{name}.{key}=" for key in ("clean", "smudge", "process")])
-            self._git.override([f"{name}.required=false"])
+        self._git.override(off | {f"{name}.required": "false" for name in names})
+        for key in ("core.autocrlf", "core.eol"):
+            # line endings in the working tree are as the user's settings made them
+            values = users_settings(key)
+            if values and not self._line("config", "--get", key):
+                self._git.override({key: values[-1]})
         done = self._git.attempt("diff", "--quiet", "--ignore-submodules=dirty", base, "--")
         if done.returncode > 1:
             raise GitError(f"git cannot compare {self.path}: {complaint(done.stderr)}")

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from bot.diff.errors import GitError
+from bot.diff.names import decode
 
 _SETTINGS = (
     "core.fsmonitor=false",
@@ -63,9 +64,16 @@ class Git:
         """Lets git read a repository of another owner that the user has declared safe."""
         self._settings += [f"safe.directory={folder}" for folder in folders]
 
-    def override(self, settings: Sequence[str]) -> None:
-        """More settings (``key=value``) for every later command."""
-        self._settings += settings
+    def override(self, settings: Mapping[str, str]) -> None:
+        """Settings for every later command, whose keys may hold any character.
+
+        They go by the environment: ``-c`` would cut a key at its first equals sign.
+        """
+        count = int(self._environment.get("GIT_CONFIG_COUNT", "0"))
+        for at, (key, value) in enumerate(settings.items(), count):
+            self._environment[f"GIT_CONFIG_KEY_{at}"] = key
+            self._environment[f"GIT_CONFIG_VALUE_{at}"] = value
+        self._environment["GIT_CONFIG_COUNT"] = str(count + len(settings))
 
     def command(self, *arguments: str) -> list[str]:
         """The whole command line, for a caller that keeps the process."""
@@ -96,13 +104,16 @@ class Git:
         )
 
 
-def safe_directories() -> list[str]:
-    """The folders of other owners that the user's and the system's git settings call safe."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+def users_settings(key: str) -> list[str]:
+    """All values of a key in the system's and the user's git settings; the last one counts."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    config = os.environ.get("GIT_CONFIG_GLOBAL")
+    if config is not None:
+        kept["GIT_CONFIG_GLOBAL"] = config
     found: list[str] = []
-    for scope in ("--global", "--system"):
-        done = _run(["git", "config", scope, "-z", "--get-all", "safe.directory"], kept)
-        found += [part.decode("utf-8", "surrogateescape") for part in done.stdout.split(b"\0")[:-1]]
+    for scope in ("--system", "--global"):
+        done = _run(["git", "config", scope, "-z", "--get-all", key], kept)
+        found += [decode(part) for part in done.stdout.split(b"\0")[:-1]]
     return found
 
 
@@ -113,7 +124,7 @@ def _run(command: list[str], env: Mapping[str, str]) -> subprocess.CompletedProc
         )
     except FileNotFoundError:
         raise GitError(
-            "git is not installed, or not on the PATH: install git 2.30 or newer"
+            "git is not installed, or not on the PATH: install git 2.31 or newer"
         ) from None
     except ValueError as error:
         raise GitError(f"git cannot be asked that: {error}") from None

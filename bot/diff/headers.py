@@ -81,6 +81,12 @@ def read_header(lines: Sequence[str], first_line: int) -> Header:
         elif line.startswith("Binary files ") or line == "GIT binary patch":
             header.binary = True
             break
+    if source and target and header.body == len(lines) and not header.binary:
+        raise DiffError(
+            "no hunk follows the --- and +++ lines",
+            line=first_line,
+            hint="the diff was cut or edited: make it again with git diff",
+        )
     if not named:
         _name(header, lines[0].removeprefix("diff --git "), source, target, first_line)
     if header.status is FileStatus.ADDED or source == DEV_NULL:

@@ -113,6 +113,20 @@ def test_uncommitted_work_comes_first_staged_or_not(repo: Repo) -> None:
         assert sources.base("a.py") == b"a\n"
 
 
+def test_uncommitted_work_has_the_line_endings_that_git_compares(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit({"a.py": "a\nb\n"})
+    config = tmp_path / "config"
+    config.write_text("[core]\n autocrlf = true\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    repo.write({"a.py": "a\r\nB\r\n"})
+    with GitRepository(repo.path) as repository:
+        found = repository.change()
+        assert [line.text for line in found.files[0].hunks[0].added] == ["B"]
+        assert repository.sources(found).head("a.py") == b"a\nB\n"
+
+
 def test_a_touched_file_is_no_uncommitted_work(repo: Repo) -> None:
     repo.commit({"a.py": "a\n"})
     head = repo.commit({"a.py": "b\n"})
@@ -262,9 +276,12 @@ def trap(tmp_path: Path) -> tuple[str, Path]:
     return str(program), trace
 
 
+ATTRIBUTES = "* diff=evil filter=evil\nb.txt filter=e=vil\n"
+
+
 def test_no_program_that_the_repository_names_is_run(repo: Repo, tmp_path: Path) -> None:
     program, trace = trap(tmp_path)
-    repo.commit({"a.py": "a\n", "b.txt": "b\n", ".gitattributes": "* diff=evil filter=evil\n"})
+    repo.commit({"a.py": "a\n", "b.txt": "b\n", ".gitattributes": ATTRIBUTES})
     head = repo.commit({"a.py": "A\n"})
     for key in (
         "diff.external",
@@ -279,6 +296,9 @@ def test_no_program_that_the_repository_names_is_run(repo: Repo, tmp_path: Path)
         "core.sshCommand",
     ):
         repo.git("config", key, program)
+    included = tmp_path / "included"
+    included.write_text(f'[filter "e=vil"]\n clean = {program}\n')
+    repo.git("config", "include.path", str(included))
     repo.git("config", "core.hooksPath", str(tmp_path))
     (tmp_path / "post-index-change").symlink_to(program)
     with GitRepository(repo.path) as repository:

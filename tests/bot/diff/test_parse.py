@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.diff.errors import DiffError
 from bot.diff.parse import parse_diff
@@ -163,7 +165,8 @@ HEAD = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n"
         (HEAD + b"@@ -1 +1 @@\n-a\n+b\n c\n", "line 7 of the diff: the hunk is longer"),
         (HEAD + b"@@ -1,2 +1,2 @@\n-a\nb\n", "line 6 of the diff: hunk diff line expected"),
         (HEAD + b"@@ -1 +1\n-a\n+b\n", "line 4 of the diff: the hunk header is malformed"),
-        (HEAD + HEAD, "f is shown twice"),
+        (HEAD + b" a\n-b\n", "line 1 of the diff: no hunk follows the --- and +++ lines"),
+        (2 * (HEAD + b"@@ -1 +1 @@\n-a\n+b\n"), "f is shown twice"),
         (b"diff --git f\n", "line 1 of the diff: cannot tell the two file names apart"),
         (b"--- /dev/null\n+++ /dev/null\n@@ -0,0 +1 @@\n+a\n", "both names of a file"),
     ],
@@ -179,3 +182,48 @@ def test_the_error_knows_its_line() -> None:
     with pytest.raises(DiffError) as caught:
         parse_diff(HEAD + b"@@ -1,3 +1,3 @@\n a\n-b\n" + HEAD.replace(b"/f", b"/g"))
     assert caught.value.line == 6
+
+
+ALL = [path.read_bytes() for path in sorted(FIXTURES.glob("*.diff"))]
+ALL_LINES = sorted({line for data in ALL for line in data.split(b"\n")})
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A golden diff with lines lost, doubled, or taken from elsewhere."""
+    lines = draw(st.sampled_from(ALL)).split(b"\n")
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(lines)))
+        gone = draw(st.integers(0, 2))
+        lines[at : at + gone] = draw(st.lists(st.sampled_from(ALL_LINES), max_size=2))
+    return b"\n".join(lines)
+
+
+def read_or_refusal(data: bytes) -> Change | str:
+    try:
+        return parse_diff(data)
+    except DiffError as error:
+        return str(error)
+
+
+@settings(max_examples=400, deadline=None)
+@given(damaged())
+def test_a_damaged_diff_is_read_or_refused_in_one_line(data: bytes) -> None:
+    result = read_or_refusal(data)
+    if isinstance(result, str):
+        assert "\n" not in result
+        return
+    assert len({file.path for file in result}) == len(result.files)
+    for file in result:
+        for hunk in file.hunks:
+            assert (len(hunk.before), len(hunk.after)) == (hunk.old_count, hunk.new_count)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    result = read_or_refusal(data)
+    if isinstance(result, str):
+        assert "\n" not in result
+    else:
+        assert result.files or not data.decode("utf-8", "replace").strip("\ufeff").strip()
