@@ -73,6 +73,11 @@ def place(
         seen.add(comment.fingerprint)
         start = comment.start_line if comment.start_line != comment.line else None
         problem = anchor_problem(change, comment.path, comment.side, start, comment.line)
+        mark = comment_marker(comment.fingerprint)
+        room = MOST_CHARACTERS - len(mark) - 2
+        if comment.suggestion is not None and len(comment.body) > room:
+            # cut short it would still be committable, and wrong
+            problem = problem or "too long for a suggestion"
         full = len(placed) >= min(most, MOST_COMMENTS)
         if problem is not None or full:
             moved.append(
@@ -80,8 +85,7 @@ def place(
                        problem or "over the limit of comments in place")
             )  # fmt: skip
             continue
-        mark = comment_marker(comment.fingerprint)
-        body = with_marker(clip(comment.body, MOST_CHARACTERS - len(mark) - 2), mark)
+        body = with_marker(clip(comment.body, room), mark)
         placed.append(
             DraftComment(comment.path, comment.side, comment.line, body, comment.fingerprint, start)
         )

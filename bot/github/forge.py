@@ -8,7 +8,7 @@ from bot.github.client import Api
 from bot.github.fetch import Fetcher
 from bot.github.follow_up import post_check, resolve_gone
 from bot.github.gitfetch import FetchedByGit, fetch
-from bot.github.reviews import Reviews
+from bot.github.reviews import Reactions, Reviews
 from bot.jobs.forge import (
     DraftReview,
     Fetched,
@@ -116,6 +116,10 @@ class GitHubForge:
             rows = self._reviews(ref).comment_rows(posted.id) if posted is not None else []
             notes += post_check(self.api(ref), ref, state.head, posted, rows)
         return notes
+
+    def reactions(self, ref: PullRef) -> tuple[Reactions, ...]:
+        """The thumbs on our comments; to be asked for now and then, nothing tells of them."""
+        return self._reviews(ref).reactions()
 
     def _reviews(self, ref: PullRef) -> Reviews:
         return Reviews(self.api(ref), ref, self._identity.login)

@@ -54,6 +54,16 @@ class Thread:
     author: str
 
 
+@dataclass(frozen=True, slots=True)
+class Reactions:
+    """How many people liked and disliked a comment of ours."""
+
+    comment_id: int
+    fingerprint: str
+    likes: int
+    dislikes: int
+
+
 class Reviews:
     """The reviews of one account, ``login``, on one pull request."""
 
@@ -218,6 +228,20 @@ class Reviews:
         except Gone:
             return False
         return True
+
+    def reactions(self) -> tuple[Reactions, ...]:
+        """The thumbs on our comments, oldest first: no delivery tells of them (trouble 28)."""
+        rows = self._api.items(rq.pull_comments(self._ref.repository, self._ref.number))
+        return tuple(
+            Reactions(
+                int(row["id"]),
+                comment_fingerprint(row.get("body")),
+                int((row.get("reactions") or {}).get("+1") or 0),
+                int((row.get("reactions") or {}).get("-1") or 0),
+            )
+            for row in sorted(rows, key=lambda row: int(row["id"]))
+            if self._mine(row) and comment_fingerprint(row.get("body"))
+        )
 
     def threads(self) -> tuple[Thread, ...]:
         """The pull request's threads that we began. Empty where GraphQL refuses."""

@@ -75,6 +75,16 @@ def test_one_review_a_head_and_only_what_is_new_after_a_push(scene, run):
     assert [(c["path"], c["line"]) for c in second["comments"]] == [("src/new.py", 1)]
 
 
+def test_trouble_5_after_a_rebase_our_own_note_of_the_head_counts(scene, run):
+    """GitHub re-points an old review at another commit: the marker has the one it was made for."""
+    action = ActionReview(run, OneRemarkALine())
+    assert action.review().startswith("posted: ")
+    scene.github.push(scene.ref.repository, "main", {"upstream.py": "theirs = 1\n"})
+    scene.github.act(scene.pull, "rebase")
+    assert action.review() == "nothing to say"
+    assert len(scene.github.reviews(scene.pull, author="alice")) == 1
+
+
 def test_a_token_that_may_not_write_leads_to_summary_and_annotations(scene, run, capsys):
     scene.github.set_permission(scene.ref.repository, "alice", "read")
     weak = scene.github.create_app("Reader", owner=scene.ref.repository.split("/")[0],

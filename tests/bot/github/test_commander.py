@@ -11,6 +11,8 @@ from bot.github.policy import PAUSED, GitHubPolicy
 from bot.jobs.forge import CommandResult, Comment, RequestKind
 from bot.store.ledger import Ledger
 from bot.store.memory import pull_scope
+from bot.store.tables import CandidateRow, CommentRow, ReviewRow
+from tests.bot.github.conftest import remark
 
 
 @pytest.fixture
@@ -102,6 +104,107 @@ def test_explain_and_dismiss_belong_in_a_thread(scene, commander):
         "/marginalia explain",
         "/marginalia dismiss",
     ]
+
+
+@pytest.fixture
+def thread(scene, ledger):
+    """A posted remark of ours as the ledger knows it; the number of its comment."""
+    draft = scene.draft(remark(10))
+    made = scene.forge.create_pending_review(scene.ref, scene.pull.head_sha, draft)
+    posted = scene.forge.submit_review(scene.ref, made.id)
+    (comment,) = scene.forge.posted_comments(scene.ref, posted.id)
+    state = {"repository_id": scene.ref.repository_id, "pull": 1, "created_at": 1.0}
+    with ledger.database.write() as session:
+        session.add(
+            ReviewRow(
+                id=1,
+                job_id="j",
+                repository=scene.ref.repository,
+                merge_base="b",
+                head="h",
+                state="submitted",
+                body="",
+                marker="",
+                coverage=[],
+                notes=[],
+                timings={},
+                references=[],
+                github_id=posted.id,
+                **state,
+            )
+        )
+        session.add(
+            CandidateRow(
+                id=1,
+                review_id=1,
+                rank=1,
+                kind="comment",
+                origin="t5:crb:1a",
+                path="src/a.py",
+                side="RIGHT",
+                start_line=10,
+                line=10,
+                text="Say why.",
+                confidence=0.8,
+                weakest=0.5,
+                severity="warning",
+                url="",
+                con=0.5,
+                comp=0.25,
+                rel=1 / 3,
+                judge=0.9,
+                similarity=0.7,
+                nearest={"text": "line 10 was changed"},
+                signature="sig|v1",
+                reason="posted",
+                detail="",
+                fingerprint=comment.fingerprint,
+            )
+        )
+        session.add(
+            CommentRow(
+                review_id=1,
+                candidate_id=1,
+                position=0,
+                path="src/a.py",
+                side="RIGHT",
+                line=10,
+                body="",
+                github_id=comment.id,
+                fingerprint=comment.fingerprint,
+            )
+        )
+    return comment
+
+
+def in_thread(scene, thread, body) -> Comment:
+    row = scene.github.review_comment(scene.pull, body, in_reply_to=thread.id)
+    return Comment("review_comment", int(row["id"]), body, "alice", "User", in_reply_to=thread.id)
+
+
+def replies(scene) -> list[str]:
+    (found,) = scene.github.threads(scene.pull)
+    return [c["body"] for c in found["comments"][1:] if c["user"]["login"] == scene.app.bot]
+
+
+def test_explain_in_a_thread_gives_the_scores(scene, commander, thread):
+    comment = in_thread(scene, thread, "/marginalia explain")
+    for _ in range(2):
+        commander.run(scene.ref, comment)
+    (answer,) = replies(scene)
+    assert "0.50, 0.25, 0.33" in answer
+    assert "| judge: a person would find it relevant | 0.90 |" in answer
+    assert "`t5:crb:1a`" in answer
+    assert "`sig\\|v1`" in answer
+    assert "line 10 was changed (0.70)" in answer
+    assert "0 of 1 candidates of this review were held back" in answer
+
+
+def test_trouble_7_dismiss_in_a_thread_is_for_good(scene, commander, ledger, thread):
+    commander.run(scene.ref, in_thread(scene, thread, "/marginalia dismiss we like it so"))
+    dismissed = ledger.reviews.dismissed_fingerprints(scene.ref.repository_id)
+    assert dismissed == {thread.fingerprint}
+    assert replies(scene)[0].startswith("Dismissed:")
 
 
 def test_in_shadow_commands_are_run_and_not_answered(scene, ledger):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.diff.parse import parse_diff
@@ -158,3 +160,11 @@ def test_the_summary_has_the_length_that_is_asked_for():
     assert bodies["normal"] == f"{text}\n\n{MARKER}"
     assert "| `a.py` | reviewed |  |" in bodies["long"]
     assert "| not-relevant | 1 |" in bodies["long"]
+
+
+def test_a_suggestion_is_never_cut():
+    long = said(10, "```suggestion\n" + "x\n" * 40_000 + "```")
+    composed = result(replace(long, suggestion="x"))
+    draft = GitHubComposer().compose(composed, plan(), MARKER)
+    assert draft.comments == ()
+    assert "too long for a suggestion" in draft.body

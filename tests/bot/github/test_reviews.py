@@ -20,7 +20,7 @@ from tests.bot.github.conftest import remark
 REVIEWS = "*/pulls/*/reviews"
 
 
-def test_a_review_is_created_pending_and_submitted_as_a_comment(scene):
+def test_trouble_18_a_review_is_created_pending_and_submitted_with_both_sides(scene):
     draft = scene.draft(
         remark(10), remark(11, start=10, body="Two lines."), remark(30, side=Side.LEFT)
     )
@@ -168,3 +168,17 @@ def test_bodies_that_github_will_not_take_are_refused_for_good(scene):
     with pytest.raises(Answered) as caught:
         scene.forge.create_pending_review(scene.ref, scene.pull.head_sha, too_long)
     assert caught.value.status == 422
+
+
+def test_trouble_28_reactions_are_asked_for(scene):
+    made = scene.forge.create_pending_review(
+        scene.ref, scene.pull.head_sha, scene.draft(remark(10), remark(11))
+    )
+    scene.forge.submit_review(scene.ref, made.id)
+    (review,) = scene.bot_reviews()
+    first, second = (comment["id"] for comment in review["comments"])
+    scene.github.on_comment(first, "react", content="-1", author="alice")
+    scene.github.on_comment(second, "react", content="+1", author="bob")
+    found = scene.forge.reactions(scene.ref)
+    assert [(r.comment_id, r.likes, r.dislikes) for r in found] == [(first, 0, 1), (second, 1, 0)]
+    assert all(r.fingerprint for r in found)
