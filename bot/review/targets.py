@@ -229,7 +229,7 @@ def _target(
     after = [line for line in window if line.kind is not LineKind.DELETED]
     mine = {line.new_no for line in hunk.added}
     section = Section.read(hunk.section)
-    if around is None and section.kind not in ("", "variable") and _indented(hunk):
+    if around is None and section.kind not in ("", "variable", "call") and _indented(hunk):
         # Only git's word for it, without the lines.
         name, kind, start, end = section.name, section.kind, 0, 0
     elif around is None:

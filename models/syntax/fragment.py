@@ -243,8 +243,19 @@ def _ending(text: str, row: Language, open_: list[str]) -> str:
     return closers
 
 
+def _listed(text: str) -> bool:
+    """Whether all lines are items of a list, as their commas tell."""
+    lines = [line.split("  #")[0].rstrip() for line in text.split("\n")]
+    lines = [line for line in lines if line and not line.lstrip().startswith("#")]
+    return len(lines) > 1 and all(line.endswith(",") for line in lines[:-1])
+
+
 def _frames(text: str, row: Language) -> Iterator[_Frame]:
     """Ways to stand around this piece, the plainest first."""
+    if row.indented and _listed(text):
+        # Lines of a call or collection whose brackets are both out of sight.
+        yield _Frame(f"{PLACEHOLDER}(", ")")
+        yield _Frame(f"{PLACEHOLDER} = {{", "}")
     for quote, code in _quotes(text, row):
         yield quote
         closed, open_ = _unmatched(code, row)

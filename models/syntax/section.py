@@ -45,6 +45,12 @@ class Section:
         match = _SECTION_FUNCTION.search(text)
         if match:
             name = next(group for group in match.groups() if group)
+            head = text[: match.start(3)] if match[3] else ""
+            if match[3] and not re.search(r"[\w>\]&*]\s+[&*]*(?:\w+(?:::|\.))*$", head):
+                # Nothing stands before the name: a call that goes on below, or a method of
+                # JavaScript, which its brace tells.
+                kind = "function" if text.rstrip().endswith("{") and "." not in head else "call"
+                return cls() if name in _NOT_FUNCTIONS else cls(kind, (head + name).split()[-1])
             if name not in _NOT_FUNCTIONS:
                 return cls("function", name)
         return cls()

@@ -6,6 +6,7 @@ from collections import Counter
 
 import tree_sitter
 
+from models.crscore.claims.conditions import condition_node, in_words
 from models.crscore.claims.differences import NAMES, edit_claims
 from models.crscore.claims.edits import edits, flat, holds
 from models.crscore.claims.reading import Reading
@@ -17,6 +18,7 @@ from models.crscore.claims.values import (
     log_level,
     main_call,
     outcome,
+    past,
     returned,
     thrown,
     value_phrase,
@@ -26,6 +28,7 @@ from models.crscore.claims.wording import (
     callee,
     condition_text,
     first_string,
+    join,
     prose,
     quote,
     quoted,
@@ -47,6 +50,10 @@ def subject_of(reading: Reading, unit: Unit) -> str:
     """ "The method `run`", or "The code" where no function is known."""
     function = reading.place(unit).function
     return f"The {function}" if function else "The code"
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def renames(reading: Reading, pairs: list[tuple[Unit, Unit]]) -> dict[str, str]:
@@ -167,22 +174,29 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
     where = where_is(reading, new)
     if max(len(was), len(now)) <= LONG:
         reading.say(f"The {word} was changed from {quote(was)} to {quote(now)}{where}.", 87, new)
+        words = in_words(condition_node(new.node, row), row)
+        if new.kind in (Role.IF.value, Role.ELSE.value) and words.count("`") > 2:
+            before_words = in_words(condition_node(old.node, row), row)
+            reading.say(f"The code now checks whether {words}.", 44, new)
+            reading.say(f"Previously, the code checked whether {before_words}.", 38, new)
     else:
         reading.say(f"The {word} was changed{where}.", 60, new)
     before = old.node.child_by_field_name("condition")
     after = new.node.child_by_field_name("condition")
     told = False
     if before is not None and after is not None:
-        known = operands(before)
-        extra = [text for text in operands(after) if text not in known]
-        lost = [text for text in known if text not in operands(after)]
+        olds, news = operands(before), operands(after)
+        known = {flat(node) for node in olds}
+        kept = {flat(node) for node in news}
+        extra = [in_words(node, row) for node in news if flat(node) not in known]
+        lost = [in_words(node, row) for node in olds if flat(node) not in kept]
         if extra and holds(after, _inside(before), row):
             both = "&&" in flat(after) or " and " in flat(after)
-            verb = "also requires" if both else "also holds when"
-            reading.say(f"The condition now {verb} {quoted(extra)}.", 86, new)
+            verb = "also requires that" if both else "also holds when"
+            reading.say(f"The condition now {verb} {join(extra[:4])}.", 86, new)
             told = True
         elif lost and holds(before, _inside(after), row):
-            reading.say(f"The condition no longer checks {quoted(lost)}.", 86, new)
+            reading.say(f"The condition no longer checks whether {join(lost[:4])}.", 86, new)
             told = True
     if not told:
         edit_claims(reading, old, new, renamed)
@@ -198,9 +212,9 @@ def _inside(node: tree_sitter.Node) -> tree_sitter.Node:
     return here
 
 
-def operands(node: tree_sitter.Node) -> list[str]:
-    """What a condition joins by and/or, as written."""
-    found: list[str] = []
+def operands(node: tree_sitter.Node) -> list[tree_sitter.Node]:
+    """What a condition joins by and/or."""
+    found: list[tree_sitter.Node] = []
     stack = [node]
     while stack:
         here = stack.pop()
@@ -211,7 +225,7 @@ def operands(node: tree_sitter.Node) -> list[str]:
         if joins and here.named_child_count >= 2:
             stack.extend(reversed(here.named_children))
         else:
-            found.append(flat(here))
+            found.append(here)
     return found
 
 
@@ -229,10 +243,11 @@ def return_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str
         reading.say(
             f"{subject} now returns {quote(now, 140)} instead of {quote(was, 140)}.", 85, new
         )
-    else:
         reading.say(
-            f"The value that {subject.lower()[:3]}{subject[3:]} returns was changed.", 60, new
+            f"Previously, {_lower(subject)} {past(outcome(old, reading.row, True))}.", 38, new
         )
+    else:
+        reading.say(f"The value that {_lower(subject)} returns was changed.", 60, new)
     edit_claims(reading, old, new, renamed, least=0.45)
 
 
@@ -286,6 +301,7 @@ def value_change(reading: Reading, old: Unit, new: Unit) -> frozenset[tuple[str,
     row = reading.row
     was, now = assigned(old.node, row), assigned(new.node, row)
     before = {name: (kind, flat(value)) for name, kind, value in was}
+    earlier = {name: value for name, _, value in was}
     where = where_is(reading, new)
     for name, kind, value in now:
         if name not in before:
@@ -308,6 +324,13 @@ def value_change(reading: Reading, old: Unit, new: Unit) -> frozenset[tuple[str,
                     new,
                 )
                 told.add((old_value, text))
+                reading.say(f"{quote(name)} is now set to {value_phrase(value, row)}.", 44, new)
+                if (before_value := earlier.get(name)) is not None:
+                    reading.say(
+                        f"Previously, {quote(name)} was set to {value_phrase(before_value, row)}.",
+                        38,
+                        new,
+                    )
             elif plain:
                 reading.say(f"The value of {quote(name)} was changed{where}.", 55, new)
         if kind != old_kind:
@@ -329,7 +352,7 @@ def other_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str]
     if old.kind != new.kind:
         phrase, before = outcome(new, row), outcome(old, row)
         if phrase and phrase != before:
-            tail = f"; before, it {before}" if before else ""
+            tail = f"; before, it {past(before)}" if before else ""
             reading.say(f"{subject_of(reading, new)} now {phrase}{tail}.", 76, new)
     told = value_change(reading, old, new)
     was, now = main_call(old.node, row), main_call(new.node, row)

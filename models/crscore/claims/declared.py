@@ -6,6 +6,7 @@ import re
 
 import tree_sitter
 
+from models.crscore.claims.conditions import condition_words
 from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit, comment_words
@@ -14,7 +15,6 @@ from models.crscore.claims.wording import (
     call_phrase,
     callee,
     calls_in,
-    condition_text,
     join,
     number,
     parameter_names,
@@ -107,7 +107,7 @@ def _behaviour(reading: Reading, unit: Unit, definition: Definition, phrase: str
     said = 0
     for here in inner:
         guard = reading.guard(here)
-        when = f" when {quote(guard)}" if guard else ""
+        when = f" when {guard}" if guard else ""
         if here.kind == Role.RETURN.value and returned(here):
             reading.say(f"The {phrase} {outcome(here, row)}{when}.", 82 - said, here)
             said += 1
@@ -129,9 +129,9 @@ def _behaviour(reading: Reading, unit: Unit, definition: Definition, phrase: str
         reading.say(f"The {phrase} returns a value of type {quote(definition.returns)}.", 70, unit)
     checks = [u for u in inner if u.kind == Role.IF.value]
     for here in checks[:2]:
-        condition = condition_text(here.node, row)
+        condition = condition_words(here.node, row)
         if condition:
-            reading.say(f"The {phrase} checks whether {quote(condition)}.", 72, here)
+            reading.say(f"The {phrase} checks whether {condition}.", 72, here)
 
 
 def added_type(reading: Reading, unit: Unit, definition: Definition) -> None:

@@ -19,6 +19,25 @@ NAMES = frozenset(
     {"identifier", "type_identifier", "field_identifier", "property_identifier", "name"}
     | {"shorthand_property_identifier", "simple_identifier", "constant", "variable_name"}
 )
+_KEYED = {
+    "jsx_attribute": "attribute",
+    "pair": "key",
+    "keyword_argument": "keyword",
+    "keyed_element": "key",
+    "field_initializer": "field",
+}
+_COLLECTIONS = {
+    "list": "the list",
+    "array": "the list",
+    "array_expression": "the list",
+    "array_initializer": "the array",
+    "tuple": "the tuple",
+    "set": "the set",
+    "dictionary": "the dictionary",
+    "object": "the object",
+    "hash": "the hash",
+    "enum_body": "the enum",
+}
 _VALUES = frozenset({Role.STRING, Role.NUMBER, Role.LITERAL})
 _NAMED = frozenset({"keyword_argument", "pair", "named_argument"})
 # So many single differences of one statement are told; more would only repeat the diff.
@@ -90,22 +109,23 @@ class _Teller:
 
     def _collection(self, edit: Edit) -> str:
         """What a changed collection is called: its key, its variable, the call it is given to."""
+        kind = _COLLECTIONS.get(edit.around[-1][0].type, "the collection")
         for node, _, _ in reversed(edit.around[:-1]):
             role = self.row.role(node.type)
             if role is Role.PAIR:
                 key = node.child_by_field_name("key") or node.named_children[0]
-                return quote(string_value(key))
+                return f"{kind} {quote(string_value(key))}"
             if role in (Role.ASSIGNMENT, Role.DECLARATION) or node.type == "variable_declarator":
                 names = assigned(node, self.row)
                 if names and not names[0][0].endswith("wrapper_"):
-                    return quote(names[0][0])
+                    return f"{kind} {quote(names[0][0])}"
             if role is Role.CALL and not callee(node, self.row).endswith("wrapper_"):
-                return f"the call of {quote(callee(node, self.row))}"
+                return f"{kind} in the call of {quote(callee(node, self.row))}"
         names = assigned(self.unit.node, self.row)
         if names and not names[0][0].endswith("wrapper_"):
-            return quote(names[0][0])
+            return f"{kind} {quote(names[0][0])}"
         section = self.reading.section
-        return quote(section.name) if section.kind == "variable" else ""
+        return f"{kind} {quote(section.name)}" if section.kind == "variable" else kind
 
     def _element(self, edit: Edit) -> bool:
         holder = edit.around[-1][0] if edit.around else None
@@ -149,6 +169,8 @@ class _Teller:
                 self.say(f"{quote(now)} is now called instead of {quote(was)}{self.where}.", 82)
                 return
         role = self.row.role(new.type)
+        if self._key(edit) or self._assigned(edit):
+            return
         if not new.is_named and not old.is_named:
             self.say(
                 f"The operator {quote(flat(old))} was changed to {quote(flat(new))}{self.where}.",
@@ -162,6 +184,33 @@ class _Teller:
             self.say(f"{quote(flat(old))} is now only {quote(flat(new))}{self.where}.", 74)
         else:
             self.say(f"{quote(flat(old))} was replaced by {quote(flat(new))}{self.where}.", 73)
+
+    def _key(self, edit: Edit) -> bool:
+        """The name of an entry, attribute or keyword that became another."""
+        node, _, at = edit.around[-1] if edit.around else (None, "", -1)
+        if node is None or at != 0 or node.type not in _KEYED:
+            return False
+        word = _KEYED[node.type]
+        self.say(
+            f"The {word} {quote(edit.old_text)} was renamed to {quote(edit.new_text)}{self.where}.",
+            79,
+        )
+        return True
+
+    def _assigned(self, edit: Edit) -> bool:
+        """The whole value of a variable within a longer statement."""
+        node, name, _ = edit.around[-1] if edit.around else (None, "", -1)
+        if node is None or name not in ("right", "value"):
+            return False
+        target = node.child_by_field_name("left") or node.child_by_field_name("name")
+        if target is None or self.row.role(node.type) is Role.PAIR:
+            return False
+        self.say(
+            f"The value of {quote(flat(target))} was changed from {quote(edit.old_text)} to "
+            f"{quote(edit.new_text)}{self.where}.",
+            78,
+        )
+        return True
 
     def _literal(self, edit: Edit, call: tree_sitter.Node | None) -> None:
         if self.asserts:
@@ -216,7 +265,7 @@ class _Teller:
             be = "was" if len(items) == 1 else "were"
             self.reading.say(
                 f"The {word if len(items) == 1 else many} {quoted(items)} {be} {verb} "
-                f"{name or 'the list'}{self.where}.",
+                f"{name}{self.where}.",
                 83,
                 self.unit,
             )
@@ -224,6 +273,9 @@ class _Teller:
             self._call(f"the call of {quote(name)}" if name else "the call", found)
 
     def _call(self, target: str, found: _Calls) -> None:
+        if target == "the call" and self.reading.section.kind in ("variable", "call"):
+            name = quote(self.reading.section.name)
+            target = name if self.reading.section.kind == "variable" else f"the call of {name}"
         say, unit, where = self.reading.say, self.unit, self.where
         if found.keyed >= 2:
             names = [new for _, new, _ in found.changed]

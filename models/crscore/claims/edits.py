@@ -337,8 +337,8 @@ class _Differ:
                 if a.is_named != b.is_named:
                     continue
                 value = self._likeness(olds[at], news[to])
-                if len(lefts) == len(rights) and lefts.index(at) == rights.index(to):
-                    value += 0.15
+                if len(olds) == len(news) and at == to:
+                    value += 0.3
                 if best is None or value > best[0]:
                     best = (value, at, to)
         return (best[1], best[2]) if best is not None and best[0] >= 0.15 else None

@@ -14,7 +14,6 @@ from models.crscore.claims.wording import (
     callee,
     calls_in,
     number,
-    plural,
     quote,
     quoted,
 )
@@ -71,9 +70,19 @@ def _sentence(item: Imported, verb: str) -> str:
     return f"{quote(item.module)} is {verb} imported."
 
 
-def _short(item: Imported) -> str:
-    name = item.names[0] if item.names else re.split(r"[./\\:]+", item.module.rstrip(".*"))[-1]
-    return name.split(" as ")[-1] or item.module
+def _short(item: Imported) -> list[str]:
+    """The names by which the code speaks of what is imported; none for a wildcard."""
+    if item.names:
+        return [name.split(" as ")[-1] for name in item.names if "*" not in name]
+    last = re.split(r"[./\\:]+", item.module)[-1]
+    return [last] if re.search(r"\w", last) else []
+
+
+def _wildcard(item: Imported) -> str:
+    """The package of which all is imported, "" where only some is."""
+    if item.names == ("*",):
+        return item.module
+    return item.module[:-2].rstrip(".:") if item.module.endswith(("*", "._")) else ""
 
 
 def claims(reading: Reading) -> None:
@@ -115,29 +124,40 @@ def claims(reading: Reading) -> None:
             )
     if len(added) > 1:
         reading.say(f"{number(len(added))} new import statements were added.", 66, added[0][0])
+    elif added and len(added[0][1].names) > 1:
+        count = len(added[0][1].names)
+        reading.say(f"{number(count)} new names are imported.", 40, added[0][0])
     for unit, item in added:
+        package = _wildcard(item)
+        inside = [i for _, i in removed if package and i.module.startswith(package)]
+        if package:
+            tail = " instead of single names of it" if inside else ""
+            reading.say(
+                f"Everything in {quote(package)} is now imported by a wildcard{tail}.", 70, unit
+            )
         reading.say(_sentence(item, "now"), 67 if len(added) == 1 else 64, unit)
         reading.finish(unit)
     if len(removed) > 1:
         reading.say(f"{number(len(removed))} import statements were removed.", 66, removed[0][0])
+    if len(removed) > 3:
+        modules = [item.module for _, item in removed]
+        reading.say(f"The imports of {quoted(modules, 8)} were removed.", 65, removed[0][0])
     for unit, item in removed:
-        reading.say(
-            f"The import of {quoted(item.names) if item.names else quote(item.module)}"
-            f"{' from ' + quote(item.module) if item.names else ''} was removed.",
-            65 if len(removed) == 1 else 63,
-            unit,
-        )
+        name = quoted(item.names) if item.names else quote(item.module)
+        source = f" from {quote(item.module)}" if item.names else ""
+        if len(removed) <= 3:
+            reading.say(
+                f"The import of {name}{source} was removed.", 65 if len(removed) == 1 else 63, unit
+            )
         reading.finish(unit)
-    if added:
-        names = [_short(item) for _, item in added]
-        reading.say(f"The code can now use {quoted(names, 4)}.", 30, added[0][0])
-    gone = [_short(item) for _, item in removed]
-    left = [name for name in gone if name not in {_short(item) for _, item in added}]
-    if left:
-        word = plural("it", len(left))
+    came = [name for _, item in added for name in _short(item)]
+    gone = [name for _, item in removed for name in _short(item) if name not in came]
+    if came:
+        reading.say(f"The code can now use {quoted(came, 4)}.", 30, added[0][0])
+    if gone:
+        word = "it" if len(gone) == 1 else "them"
         reading.say(
-            f"The code no longer depends on {quoted(left, 4)}, so nothing below may use "
-            f"{'it' if word == 'it' else 'them'}.",
+            f"The code no longer imports {quoted(gone, 4)}, so it can no longer use {word}.",
             28,
             removed[0][0],
         )

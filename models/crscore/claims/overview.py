@@ -7,7 +7,7 @@ from collections import Counter
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.units import DOCSTRING, EXPRESSION, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import is_assertion, is_field, log_level, main_call
-from models.crscore.claims.wording import number, plural, quote
+from models.crscore.claims.wording import number, plural
 from models.syntax.language import Role
 
 _QUIET = frozenset({Role.COMMENT.value, DOCSTRING})
@@ -84,11 +84,14 @@ def _location(reading: Reading) -> None:
     ]
     places = Counter(reading.place(unit).full for unit in code)
     place, count = places.most_common(1)[0]
-    if reading.section.kind == "variable" and not place:
-        reading.say(f"The value of {quote(reading.section.name)} was changed.", 26)
-    elif place and count * 2 > len(code) and reading.alignment.changed:
-        what = f"{kinds[0][0].upper()}{kinds[0][1:]} in the" if len(kinds) == 1 else "The"
-        reading.say(f"{what} {place} was changed.", 27)
+    if not reading.alignment.changed or len(kinds) != 1:
+        return
+    if code[0].kind in (FUNCTION, TYPE):
+        phrase = reading.phrase(code[0])
+        if phrase and code[0].definition is not None and code[0].definition.name:
+            reading.say(f"{kinds[0][0].upper()}{kinds[0][1:]} of the {phrase} was changed.", 27)
+    elif place and count * 2 > len(code):
+        reading.say(f"{kinds[0][0].upper()}{kinds[0][1:]} in the {place} was changed.", 27)
 
 
 def claims(reading: Reading) -> None:

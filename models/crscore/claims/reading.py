@@ -8,8 +8,9 @@ import tree_sitter
 
 from models.change import Hunk
 from models.crscore.claims.align import Alignment, Rows, align
+from models.crscore.claims.conditions import condition_words
 from models.crscore.claims.units import FUNCTION, TYPE, Unit, read_units
-from models.crscore.claims.wording import Place, Said, condition_text, place_of, quote
+from models.crscore.claims.wording import Place, Said, place_of, quote
 from models.syntax.fragment import PLACEHOLDER, Fragment
 from models.syntax.language import Language, Role
 from models.syntax.section import Section
@@ -114,7 +115,7 @@ class Reading:
         ]
         if not depths:
             return False
-        if self.section.kind in ("function", "variable"):
+        if self.section.kind in ("function", "variable", "call"):
             # A line further out than where the hunk begins may already have left it.
             return min(depths) > 0 and (min(depths) >= depths[0] or min(depths) > 4)
         return min(depths) > 0
@@ -125,7 +126,7 @@ class Reading:
             if parent.kind in (FUNCTION, TYPE):
                 break
             if parent.kind == Role.IF.value and branch != "alternative":
-                condition = condition_text(parent.node, self.row)
+                condition = condition_words(parent.node, self.row)
                 return condition if PLACEHOLDER not in condition else ""
         return ""
 

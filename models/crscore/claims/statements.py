@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from models.crscore.claims.conditions import condition_words
 from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.units import DOCSTRING, EXPRESSION, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import (
+    PRINTS,
     assigned,
     caught,
     is_assertion,
     is_field,
     log_level,
+    log_message,
     main_call,
     outcome,
     returned,
@@ -18,11 +21,9 @@ from models.crscore.claims.values import (
     value_phrase,
 )
 from models.crscore.claims.wording import (
-    argument_texts,
     call_phrase,
     callee,
     condition_text,
-    first_string,
     join,
     prose,
     quote,
@@ -49,14 +50,10 @@ def _when(reading: Reading, unit: Unit) -> str:
         if parent.kind in (FUNCTION, TYPE):
             break
         if parent.kind == Role.IF.value or (parent.kind == Role.ELSE.value and _if_of(parent)):
-            condition = condition_text(parent.node, reading.row)
+            condition = condition_words(parent.node, reading.row)
             if not condition or PLACEHOLDER in condition:
                 break
-            return (
-                f" unless {quote(condition)}"
-                if branch == "alternative"
-                else f" when {quote(condition)}"
-            )
+            return f" unless {condition}" if branch == "alternative" else f" when {condition}"
         if parent.kind == Role.CATCH.value:
             name = caught(parent.node, reading.row)
             return f" when {quote(name)} is caught" if name else " when an exception is caught"
@@ -94,17 +91,16 @@ def _branch(unit: Unit) -> str:
 
 def added_if(reading: Reading, unit: Unit) -> None:
     """A new condition: what it guards that was there before, or what happens under it."""
-    condition = condition_text(unit.node, reading.row)
-    if not condition:
+    shown = condition_words(unit.node, reading.row)
+    if not shown:
         return
-    shown = quote(condition)
     kept = [u for u in _body(unit) if reading.alignment.counterpart(u) is not None]
     where = _where(reading, unit)
     subject = _subject(reading, unit)
     if kept:
         what = _said_of(kept, reading)
         reading.say(
-            f"A new condition {shown} was added{where}, so that the code {what} only when it holds."
+            f"The new condition {shown} was added{where}, so that the code {what} only then."
             if what
             else f"The existing code is now guarded by the new condition {shown}{where}.",
             89,
@@ -121,7 +117,7 @@ def added_if(reading: Reading, unit: Unit) -> None:
         reading.say(
             f"{subject} now checks whether {shown}."
             if where
-            else f"A check was added for the condition {shown}.",
+            else f"A check was added whether {shown}.",
             86,
             unit,
         )
@@ -152,7 +148,7 @@ def added_loop(reading: Reading, unit: Unit) -> None:
     if over is not None:
         head = f"A loop over {quote(flat(over))}"
     elif condition is not None:
-        head = f"A loop that runs while {quote(condition_text(node, reading.row))}"
+        head = f"A loop that runs while {condition_words(node, reading.row)}"
         tail = f" and {what}" if what else ""
     else:
         head = f"A loop {quote(unit.text)}"
@@ -212,16 +208,16 @@ def added_catch(reading: Reading, unit: Unit) -> None:
 def added_else(reading: Reading, unit: Unit) -> None:
     """A new branch of a condition that was there before, or of a new one."""
     if _if_of(unit):
-        condition = condition_text(unit.node, reading.row)
+        condition = condition_words(unit.node, reading.row)
         what = _said_of(_body(unit), reading)
         reading.say(
-            f"A further condition {quote(condition)} was added to the if statement"
+            f"A further condition {condition} was added to the if statement"
             f"{_where(reading, unit)}.",
             85,
             unit,
         )
         if what:
-            reading.say(f"When {quote(condition)}, the code now {what}.", 83, unit)
+            reading.say(f"When {condition}, the code now {what}.", 83, unit)
             for inner in _body(unit):
                 reading.finish(inner)
     else:
@@ -257,11 +253,14 @@ def added_call(reading: Reading, unit: Unit) -> None:
     level = log_level(call, row)
     when = _when(reading, unit)
     if level:
-        message = first_string(call, row) or ", ".join(argument_texts(call, row))
+        message = log_message(call, row)
+        if level in PRINTS:
+            reading.say(f"{_subject(reading, unit)} now prints {message}{when}.", 72, unit)
+            return None
         reading.say(
-            f"A log message {prose(message)} at the level {quote(level)} was added"
+            f"A log message {message} at the level {quote(level)} was added"
             f"{_where(reading, unit, 'to')}{when}.",
-            66,
+            72,
             unit,
         )
     elif is_assertion(call, row):
@@ -296,10 +295,11 @@ def added_value(reading: Reading, unit: Unit) -> None:
             adjectives = " ".join([*words, word]) if in_type else word
             holder = place.type if in_type else place.nearest
             where = f" to the {holder}" if holder else ""
-            tail = f" and set to {shown}" if shown else ""
             reading.say(
-                f"A new {adjectives} {quote(name)}{typed} was added{where}{tail}.", 77, unit
+                f"A new {adjectives} {quote(name)}{typed} was added{where}{when}.", 78, unit
             )
+            if shown:
+                reading.say(f"The new {word} {quote(name)} is set to {shown}.", 77, unit)
         else:
             text = (
                 f"{quote(name)} is now set to {shown}{_where(reading, unit)}{when}."
@@ -390,7 +390,7 @@ def removed(reading: Reading, unit: Unit) -> None:
     elif unit.kind == DOCSTRING:
         reading.say(f"The docstring {prose(string_value(unit.node))} was removed{where}.", 55, unit)
     elif unit.kind in (Role.IF.value, Role.ELSE.value) and condition_text(unit.node, row):
-        condition = quote(condition_text(unit.node, row))
+        condition = condition_words(unit.node, row)
         reading.say(f"The check for the condition {condition} was removed{where}.", 84, unit)
         kept = [u for u in _body(unit) if reading.alignment.counterpart(u) is not None]
         what = _said_of(kept, reading)
@@ -429,8 +429,8 @@ def removed(reading: Reading, unit: Unit) -> None:
             reading.say(f"The assignment to {quote(name)} was removed{where}.", 74, unit)
     elif (call := main_call(unit.node, row)) is not None:
         if log_level(call, row):
-            message = first_string(call, row) or flat(call)
-            reading.say(f"The log message {prose(message)} was removed{where}.", 64, unit)
+            message = log_message(call, row) or quote(flat(call))
+            reading.say(f"The log message {message} was removed{where}.", 70, unit)
         elif is_assertion(call, row):
             reading.say(f"The assertion {quote(flat(call), 120)} was removed{where}.", 76, unit)
         else:

@@ -10,12 +10,15 @@ from models.crscore.claims.edits import flat
 from models.crscore.claims.units import Unit, words
 from models.crscore.claims.wording import (
     argument_texts,
+    arguments_node,
     call_phrase,
     callee,
     calls_in,
     first_string,
     prose,
     quote,
+    quoted,
+    string_value,
 )
 from models.syntax.definitions import name_of
 from models.syntax.grammar import walk
@@ -27,6 +30,7 @@ _LOG_METHODS = words(
     infof warnf errorf debugf print println printf"""
 )
 _PRINTS = frozenset({"print", "println", "printf", "puts", "echo", "error_log", "NSLog"})
+PRINTS = _PRINTS
 _ASSERTS = re.compile(
     r"^(?:self\.|this\.|t\.|Assert\.|assert\.)?(?:assert\w*|expect|should\w*|verify|require)\b",
     re.I,
@@ -48,6 +52,23 @@ def log_level(call: tree_sitter.Node, row: Language) -> str:
     if parts[-1] in _LOG_METHODS and _LOG_OBJECT.search(parts[-2].lower().rstrip("()")):
         return parts[-1]
     return name if parts[0] == "fmt" and parts[-1].startswith("Print") else ""
+
+
+def log_message(call: tree_sitter.Node, row: Language) -> str:
+    """What a log call says: its text in double quotes, or its arguments as code."""
+    holder = arguments_node(call, row)
+    first = (
+        next((c for c in holder.named_children if row.role(c.type) is Role.STRING), None)
+        if holder is not None
+        else None
+    )
+    if first is not None:
+        return prose(string_value(first))
+    message = first_string(call, row)
+    texts = argument_texts(call, row)
+    if message and len(message) > 12:
+        return prose(message)
+    return quoted(texts, 3) if texts else ""
 
 
 def is_assertion(call: tree_sitter.Node, row: Language) -> bool:
@@ -199,8 +220,9 @@ def outcome(unit: Unit, row: Language, brief: bool = False) -> str:
     if call is not None:
         level = log_level(call, row)
         if level:
-            message = first_string(call, row) or ", ".join(argument_texts(call, row))
-            return f"logs {prose(message)}" if message else "writes a log message"
+            message = log_message(call, row)
+            verb = "prints" if level in _PRINTS else "logs"
+            return f"{verb} {message}" if message else "writes a log message"
         return f"calls {quote(callee(call, row)) if brief else call_phrase(call, row)}"
     if kind in (Role.ASSIGNMENT.value, Role.DECLARATION.value):
         for name, _, right in assigned(unit.node, row):
@@ -209,3 +231,26 @@ def outcome(unit: Unit, row: Language, brief: bool = False) -> str:
     if kind == "expression" and 2 < len(flat(unit.node)) <= 80:
         return f"runs {quote(flat(unit.node).rstrip(';'))}"
     return ""
+
+
+_PAST = {
+    "returns": "returned",
+    "yields": "yielded",
+    "calls": "called",
+    "sets": "set",
+    "logs": "logged",
+    "prints": "printed",
+    "writes": "wrote",
+    "raises": "raised",
+    "throws": "threw",
+    "runs": "ran",
+    "leaves": "left",
+    "skips": "skipped",
+    "does": "did",
+}
+
+
+def past(phrase: str) -> str:
+    """A verb phrase of ``outcome`` in the past tense."""
+    verb, space, rest = phrase.partition(" ")
+    return _PAST.get(verb, verb) + space + rest

@@ -73,6 +73,8 @@ def plural(word: str, count: int) -> str:
 
 def callee(call: tree_sitter.Node, row: Language) -> str:
     """What a call calls, as written, without its arguments; a long chain is its last name."""
+    if call.type == "command":
+        return flat(call.child_by_field_name("name"))
     arguments = arguments_node(call, row)
     text = flat(call)
     if arguments is not None and call.text is not None:
@@ -97,10 +99,14 @@ def arguments_node(call: tree_sitter.Node, row: Language) -> tree_sitter.Node | 
 def argument_texts(call: tree_sitter.Node, row: Language) -> list[str]:
     """The arguments of a call as written, function values shortened to their heads."""
     holder = arguments_node(call, row)
-    if holder is None:
+    if call.type == "command":
+        children = call.children_by_field_name("argument")
+    elif holder is None:
         return []
+    else:
+        children = holder.named_children
     texts: list[str] = []
-    for child in holder.named_children[:30]:
+    for child in children[:30]:
         role = row.role(child.type)
         if role is Role.COMMENT:
             continue
@@ -198,7 +204,7 @@ def place_of(unit: Unit, section: Section, in_section: bool) -> Place:
     if in_section:
         if section.kind == "function" and not function_phrase and not type_phrase:
             function_phrase = _section_phrase(section)
-        elif section.kind not in ("function", "variable", "") and not type_phrase:
+        elif section.kind not in ("function", "variable", "call", "") and not type_phrase:
             type_phrase = _section_phrase(section)
     if type_phrase and function_phrase.startswith("function "):
         function_phrase = "method " + function_phrase.removeprefix("function ")
