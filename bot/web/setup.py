@@ -24,10 +24,11 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import requests
-from flask import Blueprint, Response, abort, make_response, render_template_string, request
+from flask import Blueprint, Response, abort, request
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from bot.settings import APP_FILE, Settings, is_loopback
+from bot.web.setup_html import DONE, FORM, SEND, page
 
 COOKIE = "marginalia_setup"
 STATE_FILE = "setup.json"
@@ -200,9 +201,9 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         signer = desk.spend(token) if token else None
         if signer is None:
             _visitor(desk)  # a reload by the same browser goes on
-            return _page(_FORM, wish=_default_wish(desk), problem="")
-        page = _page(_FORM, wish=_default_wish(desk), problem="")
-        page.set_cookie(
+            return page(FORM, wish=_default_wish(desk), problem="")
+        shown = page(FORM, wish=_default_wish(desk), problem="")
+        shown.set_cookie(
             COOKIE,
             signer.dumps("visitor"),
             max_age=MOST_AGE_SECONDS,
@@ -211,7 +212,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
             secure=request.is_secure,
             path="/setup",
         )
-        return page
+        return shown
 
     @pages.post("/setup")
     def choose() -> Response:
@@ -220,7 +221,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         try:
             _check(wish)
         except SetupError as error:
-            return _page(_FORM, 400, wish=wish, problem=str(error))
+            return page(FORM, 400, wish=wish, problem=str(error))
         owner = f"organizations/{quote(wish.organisation)}/" if wish.organisation else ""
         state = signer.dumps(
             {
@@ -229,8 +230,8 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
                 "resolve": wish.resolve_threads,
             }
         )
-        return _page(
-            _SEND,
+        return page(
+            SEND,
             target=f"{wish.github_url}/{owner}settings/apps/new?state={quote(state)}",
             manifest=json.dumps(manifest(wish)),
             shown=json.dumps(manifest(wish), indent=2),
@@ -253,14 +254,14 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
             answer = _convert(api, code, timeout)
             desk.keep(answer, github, api, resolve)
         except SetupError as error:
-            return _page(_FORM, 502, wish=_default_wish(desk), problem=str(error))
-        page = _page(
-            _DONE,
+            return page(FORM, 502, wish=_default_wish(desk), problem=str(error))
+        shown = page(
+            DONE,
             name=str(answer.get("name") or "The App"),
             install=f"{answer.get('html_url') or github}/installations/new",
         )
-        page.delete_cookie(COOKIE, path="/setup")
-        return page
+        shown.delete_cookie(COOKIE, path="/setup")
+        return shown
 
     return pages
 
@@ -357,56 +358,3 @@ def _write_new(path: Path, text: str) -> None:
         os.link(temporary, path)  # unlike a rename it never replaces what is there
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _page(template: str, status: int = 200, **values: Any) -> Response:
-    page = make_response(render_template_string(_FRAME.replace("{{body}}", template), **values))
-    page.status_code = status
-    page.headers["Content-Security-Policy"] = (
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
-    )
-    page.headers["Referrer-Policy"] = "no-referrer"
-    page.headers["Cache-Control"] = "no-store"
-    page.headers["X-Content-Type-Options"] = "nosniff"
-    return page
-
-
-_FRAME = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Marginalia: set-up</title>
-<meta name="viewport" content="width=device-width">
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }
-label { display: block; margin: 1rem 0 } input[type=text] { width: 100%; font: inherit }
-pre { overflow: auto; background: #8881; padding: 1rem } .problem { color: #b00020 }
-</style>
-<main>{{body}}</main></html>"""
-
-_FORM = """<h1>Make the GitHub App</h1>
-{% if problem %}<p class="problem" role="alert">{{ problem }}</p>{% endif %}
-<form method="post" action="/setup">
-<label>Name of the App, unique on GitHub
-<input type="text" name="name" value="{{ wish.name }}" required maxlength="34"></label>
-<label>Organisation that will own it; empty for yourself
-<input type="text" name="organisation" value="{{ wish.organisation }}"></label>
-<label>Address under which GitHub reaches this server
-<input type="text" name="public_url" value="{{ wish.public_url }}" required></label>
-<label>GitHub (an Enterprise Server's own address)
-<input type="text" name="github_url" value="{{ wish.github_url }}" required></label>
-<label><input type="checkbox" name="resolve_threads" value="yes"
-{% if wish.resolve_threads %}checked{% endif %}>
-May resolve its own threads when their code is gone. GitHub asks contents: write for that.</label>
-<button>Next</button>
-</form>"""
-
-_SEND = """<h1>Send it to GitHub</h1>
-<p>This is what the App will be. GitHub shows it once more before anything is made.</p>
-<pre>{{ shown }}</pre>
-<form method="post" action="{{ target }}">
-<input type="hidden" name="manifest" value="{{ manifest }}">
-<button>Go on to GitHub</button>
-</form>"""
-
-_DONE = """<h1>{{ name }} is made</h1>
-<p>Its key and secret are kept in the data folder. This page is closed for good.</p>
-<p><a href="{{ install }}">Install it on repositories</a>; if the server did not take it up by
-itself, start it again.</p>"""
