@@ -101,3 +101,8 @@ def read_results(folder: Path) -> list[Result]:
                 f"{path}: not a result; make it with marginalia bench run --result-out"
             ) from error
     return results
+
+
+def shipped_results() -> Path:
+    """The folder of results that ship with the program."""
+    return Path(__file__).with_name("results")

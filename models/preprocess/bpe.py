@@ -29,10 +29,12 @@ class Bpe:
         tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix=_END))  # noqa: S106
         tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
         lines = [text.replace("\n", f" {LINE_FEED} ") for text in texts]
-        letters = {letter for line in lines for letter in line if not letter.isspace()}
+        words = {word for line in lines for word in line.split() if word != LINE_FEED}
+        # A letter that ends words has a second entry for that.
+        letters = {letter for word in words for letter in word}
+        ends = {word[-1] for word in words}
         trainer = trainers.BpeTrainer(
-            # every letter stands twice in the vocabulary: inside a word and at its end
-            vocab_size=merges + 2 * len(letters) + 2,
+            vocab_size=merges + len(letters) + len(ends) + 2,
             min_frequency=2,
             special_tokens=["<unk>", LINE_FEED],
             end_of_word_suffix=_END,

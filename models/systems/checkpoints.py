@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from models.systems import system_class
 from models.systems.base import System, SystemFault
 from models.systems.card import CARD_FILE, UnusableCheckpoint, no_card, read_card
 from models.systems.pretrained import cannot_load, open_tokenizer
+from models.systems.recipes import Recipe
 from models.tasks import Task
 
 _FILES = ("*.json", "*.txt", "*.model", "*.vocab", "*.safetensors")
@@ -71,4 +73,39 @@ def open_checkpoint(name: str, task: Task | None = None) -> System:
         system.task = task or Task.RCG
     if task is not None and system.task is not task:
         raise SystemFault(f"{name}: answers {system.task}, not {task}; give another checkpoint")
+    return system
+
+
+_KINDS = {"t5": "codet5", "roberta": "codebert", "gpt2": "codegpt"}
+
+
+def starting_point(name: str, kind: str = "", recipe: Recipe | None = None) -> System:
+    """Published weights as a system to be fine-tuned: ``kind``, or what the checkpoint is.
+
+    A T5 with CodeReviewer's tokens is that, one with ``TokenizerModel.vocab`` is T5-Review, any
+    other CodeT5; a RoBERTa is CodeBERT (say ``graphcodebert`` for the other), a GPT-2 CodeGPT.
+    Raises UnusableCheckpoint for what is none of these.
+    """
+    folder = checkpoint_folder(name)
+    if not kind:
+        try:
+            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            kind = _KINDS.get(config.get("model_type", ""), "")
+        except (OSError, json.JSONDecodeError) as error:
+            raise cannot_load(name, "config.json") from error
+        if kind == "codet5":
+            if (folder / "TokenizerModel.vocab").exists():
+                kind = "t5_review"
+            elif (folder / "added_tokens.json").exists() and "<msg>" in (
+                folder / "added_tokens.json"
+            ).read_text(encoding="utf-8"):
+                kind = "codereviewer"
+    if not kind:
+        raise UnusableCheckpoint(
+            f"{name}: neither a T5, a RoBERTa nor a GPT-2; give another checkpoint"
+        )
+    found: Any = system_class(kind)
+    if not hasattr(found, "start_from"):
+        raise UnusableCheckpoint(f"{kind} starts from no published weights; leave --from out")
+    system: System = found.start_from(str(folder), recipe)
     return system

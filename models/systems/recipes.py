@@ -107,8 +107,8 @@ CODEGPT = Recipe(
     Schedule(200_000, 5, 16, 8e-5, 1000, "linear", "adamw"),
 )
 
-_TINY_SHAPE = Shape(1, 1, 32, 2, 64, 600, 96, 64, 0.0, 0.0, 0.0)
-_TINY_SCHEDULE = Schedule(30, 100, 8, 5e-3, 5, "linear", "adamw", validate_every=15)
+_TINY_SHAPE = Shape(1, 1, 32, 2, 64, 600, 96, 32, 0.0, 0.0, 0.0)
+_TINY_SCHEDULE = Schedule(12, 100, 8, 5e-3, 3, "linear", "adamw", validate_every=6)
 
 TINY = Recipe("tiny", _TINY_SHAPE, _TINY_SCHEDULE, merges=200)
 TINY_CAUSAL = Recipe(

@@ -2,11 +2,8 @@ import gzip
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from bot.commands.bench import app
-
-runner = CliRunner()
+from tests.bot.commands.command_line import call
 
 
 def write(path, *rows):
@@ -20,9 +17,9 @@ def test_metrics_as_json(tmp_path):
         {"source": "a b", "target": "a c", "prediction": "a c"},
         {"source": "a b c", "target": "x y c", "prediction": "x b c"},
     )
-    result = runner.invoke(app, ["metrics", "--predictions", file, "--json"])
-    assert result.exit_code == 0, result.output
-    answer = json.loads(result.stdout)
+    result = call("bench", "metrics", "--predictions", file, "--json")
+    assert result.code == 0, result.err
+    answer = json.loads(result.out)
     assert answer["n"] == 2
     assert answer["exact_match"] == 0.5
     assert answer["edit_progress"]["mean"] == 0.75
@@ -34,17 +31,17 @@ def test_metrics_for_people_and_gzip(tmp_path):
     path = tmp_path / "p.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         lines.write('{"source": "a", "target": "b", "predictions": ["c", "b"]}\n\n')
-    result = runner.invoke(app, ["metrics", "--predictions", str(path)])
-    assert result.exit_code == 0, result.output
-    assert "exact_match" in result.stdout
-    assert "0.00 %" in result.stdout
-    assert "exact_match|tok:whitespace" in result.stdout
+    result = call("bench", "metrics", "--predictions", str(path))
+    assert result.code == 0, result.err
+    assert "exact_match" in result.out
+    assert "0.00 %" in result.out
+    assert "exact_match|tok:whitespace" in result.out
 
 
 def test_an_empty_file_has_no_numbers(tmp_path):
-    result = runner.invoke(app, ["metrics", "--predictions", write(tmp_path / "p"), "--json"])
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["exact_match"] is None
+    result = call("bench", "metrics", "--predictions", write(tmp_path / "p"), "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["exact_match"] is None
 
 
 @pytest.mark.parametrize(
@@ -63,23 +60,23 @@ def test_an_empty_file_has_no_numbers(tmp_path):
 def test_a_bad_line_is_one_clear_line(tmp_path, line, words):
     path = tmp_path / "p.jsonl"
     path.write_bytes(b'{"source": "a", "target": "b", "prediction": "c"}\n' + line + b"\n")
-    result = runner.invoke(app, ["metrics", "--predictions", str(path)])
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert "line 2" in result.stderr
-    assert result.stderr.count("\n") == 1
+    result = call("bench", "metrics", "--predictions", str(path))
+    assert result.code == 2
+    assert words in result.err
+    assert "line 2" in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    result = runner.invoke(app, ["metrics", "--predictions", str(tmp_path / "none")])
-    assert result.exit_code == 2
-    assert "cannot be read (No such file or directory)" in result.stderr
+    result = call("bench", "metrics", "--predictions", str(tmp_path / "none"))
+    assert result.code == 2
+    assert "cannot be read (No such file or directory)" in result.err
     broken = tmp_path / "x.gz"
     broken.write_bytes(b"plain")
-    result = runner.invoke(app, ["metrics", "--predictions", str(broken)])
-    assert result.exit_code == 2
-    assert "not a whole gzip file" in result.stderr
+    result = call("bench", "metrics", "--predictions", str(broken))
+    assert result.code == 2
+    assert "not a whole gzip file" in result.err
     broken.write_bytes(gzip.compress(b'{"source": "a", "target": "b"}' * 9)[:-12])
-    result = runner.invoke(app, ["metrics", "--predictions", str(broken)])
-    assert result.exit_code == 2
-    assert "not a whole gzip file" in result.stderr
+    result = call("bench", "metrics", "--predictions", str(broken))
+    assert result.code == 2
+    assert "not a whole gzip file" in result.err

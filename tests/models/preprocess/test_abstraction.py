@@ -1,10 +1,8 @@
 import gzip
 import json
-import os
-from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.preprocess.abstraction import (
@@ -108,6 +106,7 @@ def test_lexer_never_fails_and_loses_only_space_and_comments():
     assert kinds['"'] is TokenKind.OPERATOR
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.text(alphabet="ab1$_.<>@:(){};\"'/*\\ \n\té", max_size=60))
 def test_any_text_is_abstracted_and_restored(code):
     result = abstract(code)
@@ -131,18 +130,16 @@ def test_comments_in_the_datas_dialect():
     assert dialect_comment("Why not use closeQuietly() here?", abstraction) == "_CODE_ ( )"
 
 
-def _read(name):
-    root = os.environ.get("MARGINALIA_DATA")
-    if not root:
-        pytest.skip("MARGINALIA_DATA is not set")
-    with gzip.open(Path(root) / "trans_review" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as f:
-        return [json.loads(line) for line in f]
+def _read(folder, name):
+    path = folder / "trans_review" / f"{name}.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as rows:
+        return [json.loads(row) for row in rows]
 
 
 @pytest.mark.data
-def test_reproduces_the_published_abstraction_of_the_validation_set():
+def test_reproduces_the_published_abstraction_of_the_validation_set(data_folder):
     same = marked_same = restored = 0
-    published, raw = _read("valid"), _read("raw_valid")
+    published, raw = _read(data_folder, "valid"), _read(data_folder, "raw_valid")
     for want, given_ in zip(published, raw, strict=True):
         got = abstract(given_["code"], given_["revised"])
         same += renumbered(f"{want['code']} {want['revised']}") == renumbered(" ".join(got.texts))
@@ -158,6 +155,6 @@ def test_reproduces_the_published_abstraction_of_the_validation_set():
 
 
 @pytest.mark.data
-def test_the_shipped_idioms_are_those_of_the_training_text():
-    texts = [text for row in _read("train") for text in (row["code"], row["revised"])]
+def test_the_shipped_idioms_are_those_of_the_training_text(data_folder):
+    texts = [text for row in _read(data_folder, "train") for text in (row["code"], row["revised"])]
     assert idioms_of(texts) == default_idioms()
