@@ -6,6 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
+from bot.diff.git import GitRepository
+from models.change import Change
+
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -59,3 +62,30 @@ class Repo:
 
     def checkout(self, name: str) -> None:
         self.git("checkout", "-q", name)
+
+
+def change(repo: Repo, range_text: str | None = None) -> Change:
+    with GitRepository(repo.path) as repository:
+        return repository.change(range_text)
+
+
+def paths(change: Change) -> list[str]:
+    return [file.path for file in change]
+
+
+def forked(repo: Repo) -> tuple[str, str, str]:
+    """A fork point, a branch ``topic`` with one commit on it, and one more commit on ``main``."""
+    base = repo.commit({"a.py": "a\n", "b.py": "b\n"})
+    repo.new_branch("topic")
+    head = repo.commit({"a.py": "A\n"})
+    repo.checkout("main")
+    upstream = repo.commit({"b.py": "B\n"})
+    return base, head, upstream
+
+
+def clone(repo: Repo, folder: str, *options: str) -> Repo:
+    path = repo.path.parent / folder
+    repo.git("clone", "-q", *options, f"file://{repo.path}", str(path))
+    other = object.__new__(Repo)
+    other.path = path
+    return other

@@ -1,42 +1,17 @@
-"""Ranges, merge bases, blobs and hostile settings, in real repositories."""
+"""Ranges and merge bases in real repositories."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from bot.diff.errors import GitError
 from bot.diff.git import GitRepository
-from models.change import Change, Coverage, FileStatus
+from models.change import FileStatus
 
-from .repos import Repo
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "project")
-
-
-def change(repo: Repo, range_text: str | None = None) -> Change:
-    with GitRepository(repo.path) as repository:
-        return repository.change(range_text)
-
-
-def paths(change: Change) -> list[str]:
-    return [file.path for file in change]
-
-
-def forked(repo: Repo) -> tuple[str, str, str]:
-    """A fork point, a branch ``topic`` with one commit on it, and one more commit on ``main``."""
-    base = repo.commit({"a.py": "a\n", "b.py": "b\n"})
-    repo.new_branch("topic")
-    head = repo.commit({"a.py": "A\n"})
-    repo.checkout("main")
-    upstream = repo.commit({"b.py": "B\n"})
-    return base, head, upstream
+from .repos import Repo, change, clone, forked, paths
 
 
 @pytest.mark.parametrize("text", ["main..topic", "main...topic", " main..topic "])
@@ -158,14 +133,6 @@ def test_on_main_itself_it_is_the_last_commit(repo: Repo) -> None:
     assert (found.base, found.head) == (base, head)
 
 
-def clone(repo: Repo, folder: str, *options: str) -> Repo:
-    path = repo.path.parent / folder
-    repo.git("clone", "-q", *options, f"file://{repo.path}", str(path))
-    other = object.__new__(Repo)
-    other.path = path
-    return other
-
-
 def test_a_pushed_branch_is_compared_with_the_remotes_default(repo: Repo) -> None:
     base, head, _ = forked(repo)
     other = clone(repo, "clone")
@@ -262,211 +229,3 @@ def test_a_shallow_clone_without_the_merge_base(repo: Repo) -> None:
         change(shallow, "origin/main..origin/topic")
     with pytest.raises(GitError, match="this clone is shallow: fetch it first"):
         change(shallow, "HEAD~1..HEAD")
-
-
-# what a hostile repository or a user's settings would have git do
-
-
-def trap(tmp_path: Path) -> tuple[str, Path]:
-    """A program that leaves a trace when it is run."""
-    trace = tmp_path / "trace"
-    program = tmp_path / "trap.sh"
-    program.write_text(f'#!/bin/sh\necho "$0 $*" >> {trace}\ncat\n')
-    program.chmod(0o755)
-    return str(program), trace
-
-
-ATTRIBUTES = "* diff=evil filter=evil\nb.txt filter=e=vil\n"
-
-
-def test_no_program_that_the_repository_names_is_run(repo: Repo, tmp_path: Path) -> None:
-    program, trace = trap(tmp_path)
-    repo.commit({"a.py": "a\n", "b.txt": "b\n", ".gitattributes": ATTRIBUTES})
-    head = repo.commit({"a.py": "A\n"})
-    for key in (
-        "diff.external",
-        "diff.evil.command",
-        "diff.evil.textconv",
-        "filter.evil.clean",
-        "filter.evil.process",
-        "filter.evil.smudge",
-        "core.fsmonitor",
-        "core.pager",
-        "pager.diff",
-        "core.sshCommand",
-    ):
-        repo.git("config", key, program)
-    included = tmp_path / "included"
-    included.write_text(f'[filter "e=vil"]\n clean = {program}\n')
-    repo.git("config", "include.path", str(included))
-    repo.git("config", "core.hooksPath", str(tmp_path))
-    (tmp_path / "post-index-change").symlink_to(program)
-    with GitRepository(repo.path) as repository:
-        assert repository.change("HEAD~1..HEAD").file("a.py") is not None
-        assert repository.blob(head, "a.py") == b"A\n"
-        (repo.path / "b.txt").write_text("dirty\n")
-        assert paths(repository.change()) == ["b.txt"]
-    assert not trace.exists()
-
-
-def test_no_setting_changes_what_a_diff_looks_like(
-    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo.commit({"naïve q.py": "a\n\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", "z.py": "z\n", "b.py": "b\n"})
-    repo.commit(
-        {
-            "naïve q.py": "A\n\n1\n2\n3\n4\n5\n6\n7\n8\nnine\n",
-            "z.py": "Z\n",
-            "b.py": None,
-            "c d.py": "b\n",
-        }
-    )
-    plain = change(repo, "HEAD~1..HEAD")
-    assert [file.status.value for file in plain] == ["renamed", "modified", "modified"]
-    order = tmp_path / "order"
-    order.write_text("z.py\n*\n")
-    config = tmp_path / "config"
-    config.write_text(
-        "[diff]\n noprefix = true\n mnemonicPrefix = true\n renames = false\n context = 0\n"
-        f" interHunkContext = 9\n orderFile = {order}\n suppressBlankEmpty = true\n"
-        " algorithm = patience\n relative = true\n submodule = log\n srcPrefix = x/\n"
-        "[core]\n quotePath = false\n[color]\n ui = always\n diff = always\n"
-    )
-    section = ""
-    for line in config.read_text().splitlines():
-        section = line.strip("[]") if line.startswith("[") else section
-        if "=" in line:
-            key, _, value = line.partition("=")
-            repo.git("config", f"{section}.{key.strip()}", value.strip())
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
-    monkeypatch.setenv("GIT_DIFF_OPTS", "-u0")
-    monkeypatch.setenv("GIT_DIR", str(tmp_path))
-    assert change(repo, "HEAD~1..HEAD") == plain
-
-
-def test_an_attribute_does_not_hide_code_from_its_review(repo: Repo) -> None:
-    repo.commit({"a.py": "a\n", "old.py": "1\n2\n3\n4\n5\n", "b.png": b"\x89PNG\0\1"})
-    repo.commit(
-        {
-            ".gitattributes": "* -diff\n",
-            "a.py": "evil()\n",
-            "b.png": b"\x89PNG\0\2",
-            "old.py": None,
-            "new.py": "1\n2\n3\n4\nfive\n",
-            "c.py": "new()\n",
-        }
-    )
-    found = {file.path: file for file in change(repo, "HEAD~1..HEAD")}
-    covered = {path: file.coverage for path, file in found.items()}
-    assert covered == {
-        ".gitattributes": Coverage.REVIEWED,
-        "a.py": Coverage.REVIEWED,
-        "b.png": Coverage.BINARY,
-        "c.py": Coverage.REVIEWED,
-        "new.py": Coverage.REVIEWED,
-    }
-    assert found["a.py"].hunks[0].added[0].text == "evil()"
-    assert found["new.py"].status is FileStatus.RENAMED
-
-
-def test_an_attribute_does_not_hide_uncommitted_code(repo: Repo) -> None:
-    repo.commit({".gitattributes": "* -diff\n", "a.py": "a\n"})
-    repo.write({"a.py": "b\n"})
-    (file,) = change(repo).files
-    assert file.hunks[0].added[0].text == "b"
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to give files away")
-def test_another_owners_repository_needs_the_users_word(
-    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo.commit({"a.py": "a\n"})
-    subprocess.run(["chown", "-R", "12345", str(repo.path)], check=True)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    with pytest.raises(GitError, match=r"belongs to another user.*safe\.directory"):
-        GitRepository(repo.path)
-    (tmp_path / ".gitconfig").write_text(f"[safe]\n directory = {repo.path}\n")
-    assert paths(change(repo)) == ["a.py"]
-
-
-# blobs
-
-
-def test_blobs_by_one_process(repo: Repo) -> None:
-    odd = {
-        "new\nline.py": "n\n",
-        "b c.py": "c\r\n",
-        "naïve.py": "é\n",
-        "empty": "",
-        "x missing": "there",
-        "bin": b"\0\1\n\n",
-    }
-    head = repo.commit({**odd, "dir/f": "f"})
-    with GitRepository(repo.path) as repository:
-        wanted = [(head, path) for path in odd]
-        assert repository.blobs(wanted) == [
-            text if isinstance(text, bytes) else text.encode() for text in odd.values()
-        ]
-        nothing = [
-            (head, "dir"),
-            (head, "no such"),
-            (head, "a 1 2 3"),
-            (head, ""),
-            ("", "bin"),
-            ("--help", "bin"),
-            ("nothere", "bin"),
-            (head, "a\0b"),
-            (head, "no\nsuch"),
-        ]
-        assert repository.blobs(nothing) == [None] * len(nothing)
-        # the process still answers in step
-        assert repository.blob("main", "dir/f") == b"f"
-        repository.close()
-        assert repository.blob("main", "dir/f") == b"f"
-
-
-def test_a_blob_over_the_limit_is_not_known(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    head = repo.commit({"big": "x" * 3000, "small": "s"})
-    monkeypatch.setattr("bot.diff.git.MAX_BLOB", 2999)
-    with GitRepository(repo.path) as repository:
-        assert repository.blob(head, "big") is None
-        assert repository.blob(head, "small") == b"s"
-
-
-def test_what_a_partial_clone_lacks_is_not_fetched(repo: Repo) -> None:
-    base, head, _ = forked(repo)
-    repo.git("config", "uploadpack.allowFilter", "true")
-    partial = clone(repo, "partial", "--filter=blob:none", "--no-checkout")
-    with GitRepository(partial.path) as repository:
-        assert repository.blob(head, "a.py") is None
-        with pytest.raises(GitError, match="lacks objects"):
-            repository.change("origin/main..origin/topic")
-    with GitRepository(partial.path, lazy_fetch=True) as repository:
-        assert repository.change("origin/main..origin/topic").base == base
-        assert repository.blob(head, "a.py") == b"A\n"
-
-
-def test_a_submodule_and_a_link_on_the_way(repo: Repo, tmp_path: Path) -> None:
-    inner = Repo(tmp_path / "inner")
-    inner.commit({"s.c": "1\n"})
-    moved = inner.commit({"s.c": "2\n"})
-    repo.git(
-        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.path), "lib"
-    )
-    repo.git("-C", "lib", "checkout", "-q", "HEAD~1")
-    (repo.path / "link.py").symlink_to("/etc/passwd")
-    repo.commit({"a.py": "a\n"})
-    repo.git("-C", "lib", "checkout", "-q", moved)
-    head = repo.commit({"a.py": "b\n"})
-    with GitRepository(repo.path) as repository:
-        found = repository.change("HEAD~1..HEAD")
-        assert {file.path: file.coverage for file in found} == {
-            "a.py": Coverage.REVIEWED,
-            "lib": Coverage.SUBMODULE,
-        }
-        assert repository.blob(head, "lib") is None
-        assert repository.blob(head, "link.py") == b"/etc/passwd"
-        (repo.path / "lib/s.c").write_text("dirty\n")
-        assert repository.change().head == head
