@@ -5,9 +5,9 @@
 Needs the data sets (MARGINALIA_DATA). Prints Markdown. For each rule:
 
 - *after*: findings in 1,000 after-windows of ``edits``: code as its maintainers left it, so a
-  stand-in for false positives. Windows are fragments: a finding of several lines that reaches the
-  window's edge is not counted (a test cut in half has no assertion), and Python windows are
-  trimmed to the part that parses, without which ruff says little.
+  stand-in for false positives. Windows are fragments: a finding on the window's first or last line
+  is not counted (a test cut in half has no assertion), and Python windows are trimmed to the part
+  that parses, without which ruff says little.
 - *before*: the same for the before-windows: a rule about defects should fire more often here.
 - *changed*: findings of after-windows that touch a changed line, in 1,000 windows: what a review of
   these edits would have said.
@@ -125,7 +125,7 @@ def edit_rates(data: Path, language: str, size: int, seed: int, names, enable, e
         last = len(files[path].rstrip().split(b"\n"))
         for one in found:
             key = f"{one.analyzer}:{one.rule}"
-            if one.end_line > one.line and (one.line == 1 or one.end_line >= last):
+            if one.line == 1 or one.end_line >= last:
                 continue
             counts[side][key] += 1
             span = range(one.line, one.end_line + 1)

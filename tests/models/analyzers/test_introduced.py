@@ -3,6 +3,8 @@
 import difflib
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.analyzers.base import introduced, run_analyzers
 from models.change import ChangedFile, FileStatus, Hunk, Line, LineKind
@@ -118,3 +120,47 @@ def test_a_renamed_file_is_compared_with_its_old_path():
 def test_a_removed_file_brings_nothing_in():
     file = ChangedFile("a.py", None, FileStatus.REMOVED)
     assert introduced(file, [Finding("ruff", "B006", "a.py", 1, 1, "x")], []) == ()
+
+
+LINES = st.lists(st.sampled_from(["a", "b", "smell 1", "smell 2", "", "  smell 1"]), max_size=25)
+
+
+def smells(text: str) -> list[Finding]:
+    return [
+        Finding("other", line.split()[0], "a.py", number, number, f"{line}.")
+        for number, line in enumerate(text.splitlines(), 1)
+        if "smell" in line
+    ]
+
+
+def joined(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+@settings(deadline=None)
+@given(LINES, LINES, st.integers(0, 3))
+def test_each_new_smell_is_on_an_added_line_and_none_is_counted_twice(old, new, context):
+    before, after = joined(old), joined(new)
+    file = changed(before, after, context)
+    base, head = smells(before), smells(after)
+    found = introduced(file, base, head)
+    added = {line.new_no for hunk in file.hunks for line in hunk.added}
+    assert all(one.line in added for one in found)
+    assert len(set(found)) == len(found)
+    # Whatever moved, there are at least as many new smells as the count rose by.
+    assert len(found) >= len(head) - len(base)
+
+
+@settings(deadline=None)
+@given(LINES, st.integers(0, 25), st.lists(st.sampled_from(["a", "b"]), min_size=1, max_size=4))
+def test_clean_lines_put_anywhere_bring_no_smell_in(old, place, clean):
+    new = old[:place] + clean + old[place:]
+    before, after = joined(old), joined(new)
+    assert introduced(changed(before, after), smells(before), smells(after)) == ()
+
+
+@settings(deadline=None)
+@given(LINES)
+def test_no_change_brings_nothing_in(lines):
+    text = joined(lines)
+    assert introduced(changed(text, text), smells(text), smells(text)) == ()

@@ -1,6 +1,6 @@
 """Edits inside a text as replacements of whole lines."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.analyzers.fixes import Edit, LineIndex, line_replacements
@@ -51,6 +51,7 @@ def test_no_fix_where_edits_overlap_or_change_nothing():
     assert line_replacements("abc\n", []) == ()
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text(alphabet="ab é", max_size=4), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6), st.text(alphabet="x\n", max_size=4))),
