@@ -166,6 +166,7 @@ def _wait(github: Double, service: Service, pull: Pull, seconds: float) -> list[
             return github.wait_for_review(pull, seconds=1)
         except TimeoutError:
             if time.monotonic() > deadline:
+                github.check()
                 raise TimeoutError(
                     f"no review after {seconds:g} s; the service said:\n{service.log()}"
                 ) from None

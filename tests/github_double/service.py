@@ -122,11 +122,12 @@ class Service:
         if self._process is None or self._process.poll() is not None:
             raise ServiceError(f"the service ended:\n{self.log()}")
 
-    def log(self, characters: int = 3_000) -> str:
-        """The end of what it said."""
+    def log(self, lines: int = 15, width: int = 600) -> str:
+        """The end of what it said, long lines cut short."""
         if not self.log_file.exists():
             return ""
-        return self.log_file.read_text("utf-8", errors="replace")[-characters:]
+        said = self.log_file.read_text("utf-8", errors="replace").splitlines()[-lines:]
+        return "\n".join(line[:width] for line in said)
 
     def kill(self) -> None:
         """SIGKILL to the process and to all that it started."""
