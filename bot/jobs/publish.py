@@ -138,9 +138,19 @@ class Publisher:
         raise lost or Transient("the review could not be submitted")
 
     def _find(self) -> PostedReview | None:
+        """Our review: the submitted one, else the pending one.
+
+        Beside a submitted one no pending one is left: a create whose answer was lost may have
+        come through after another worker had submitted the first.
+        """
         found = self.forge.find_reviews(self.ref, self.marker)
-        submitted = [review for review in found if review.state is ReviewState.SUBMITTED]
-        return next(iter(submitted or found), None)
+        submitted = next((one for one in found if one.state is ReviewState.SUBMITTED), None)
+        if submitted is None:
+            return next(iter(found), None)
+        for review in found:
+            if review.state is ReviewState.PENDING:
+                self.forge.delete_pending_review(self.ref, review.id)
+        return submitted
 
     def _submitted(self, but: int | None = None) -> PostedReview | None:
         for review in self.forge.find_reviews(self.ref, self.marker):
