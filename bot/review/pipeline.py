@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bot.diff import PathFilter, cover
+from bot.diff import Attributes, PathFilter, cover
 from bot.github.fingerprints import fingerprint
 from bot.review.candidates import finding_candidates, remark_candidates, revision_candidates
 from bot.review.gate import Draft, Gate
@@ -123,7 +123,13 @@ class ReviewPipeline:
         timings: dict[str, float] = defaultdict(float)
         notes: list[str] = []
         with _timed(timings, "targets"):
-            covered = cover(change, sources, paths=PathFilter(options.include, options.exclude))
+            covered = cover(
+                change,
+                sources,
+                paths=PathFilter(options.include, options.exclude),
+                # the base's: an author must not hide code from review by attributes of the head
+                attributes=Attributes(sources.base(".gitattributes") or b""),
+            )
             readings = self._read(covered, sources, progress)
         with _timed(timings, "analyzers"):
             progress("analyzers", 0, 1)
