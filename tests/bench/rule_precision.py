@@ -4,17 +4,17 @@
 
 Needs the data sets (MARGINALIA_DATA). Prints Markdown. For each rule:
 
-- *after*: findings in 1,000 after-windows of ``edits``: code as its maintainers left it, so a
+- *after*: of 1,000 after-windows of ``edits``, those with a finding: code as its maintainers left it, so a
   stand-in for false positives. Windows are fragments: a finding on the window's first or last line
   is not counted (a test cut in half has no assertion), and Python windows are trimmed to the part
   that parses, without which ruff says little.
 - *before*: the same for the before-windows: a rule about defects should fire more often here.
-- *changed*: findings of after-windows that touch a changed line, in 1,000 windows: what a review of
-  these edits would have said.
+- *changed*: the windows with a finding that touches a changed line: what a review of these edits
+  would have said at most (what was there before is not taken off).
 - *commented*: review threads of ``pr_reviews`` whose commented line the rule reports, and the rate
   against the other added lines of the same hunks (over 1: the rule fires where people comment).
 
-A rule with over ``--noisy`` findings in 1,000 after-windows is too noisy to be on by default.
+A rule with a finding in over ``--noisy`` of 1,000 after-windows is too noisy to be on by default.
 """
 
 from __future__ import annotations
@@ -47,7 +47,22 @@ ENDINGS = {
     "rust": "rs",
 }
 NOISY_PER_1000 = 10.0
-ONLY_WHOLE_FILES = ("syntax", "F401", "F811", "F821", "F822", "F841", "F704", "F706", "B018")
+ONLY_WHOLE_FILES = [
+    "syntax",
+    "F401",
+    "F811",
+    "F821",
+    "F822",
+    "F841",
+    "F701",
+    "F702",
+    "F704",
+    "F706",
+    "B018",
+    "PLE1142",
+    "PLE0117",
+    "PLE0118",
+]
 """Rules that a fragment can't speak for: names defined outside it, blocks cut in the middle."""
 BATCH = 500
 
@@ -120,6 +135,7 @@ def edit_rates(data: Path, language: str, size: int, seed: int, names, enable, e
                 changed[number] = range(first, first + len(row["new_lines"]))  # type: ignore[arg-type]
     counts = {"after": Counter(), "before": Counter(), "changed": Counter()}
     shown = Counter()
+    seen = set()
     for path, found in findings(files, names, enable).items():
         number, side = path.split("/")[:2]
         last = len(files[path].rstrip().split(b"\n"))
@@ -127,10 +143,13 @@ def edit_rates(data: Path, language: str, size: int, seed: int, names, enable, e
             key = f"{one.analyzer}:{one.rule}"
             if one.line == 1 or one.end_line >= last:
                 continue
-            counts[side][key] += 1
+            columns = [side]
             span = range(one.line, one.end_line + 1)
             if side == "after" and set(span) & set(changed[int(number)]):
-                counts["changed"][key] += 1
+                columns.append("changed")
+            for column in columns:
+                counts[column][key] += (number, column, key) not in seen
+                seen.add((number, column, key))
             shown[key] += 1
             if shown[key] <= examples:
                 text = files[path].decode().split("\n")[one.line - 1 : one.end_line][:8]
@@ -233,10 +252,18 @@ def main() -> None:
             )
             if after <= options.noisy and state == "off":
                 quiet_off.append(key)
-        on = sum(n for key, n in counts["after"].items() if key not in off)
-        on_changed = sum(n for key, n in counts["changed"].items() if key not in off)
-        print(f"\nOn by default, together: {1000 * on / size:.0f} after, ", end="")
-        print(f"{1000 * on_changed / size:.0f} on changed lines, in 1,000 windows.\n")
+        speaking = [
+            sum(
+                count
+                for key, count in counts[column].items()
+                if key not in off and key.split(":")[1] not in ONLY_WHOLE_FILES
+            )
+            for column in ("after", "changed")
+        ]
+        print(
+            f"\nOn by default, those for fragments: {1000 * speaking[0] / size:.0f} after, ", end=""
+        )
+        print(f"{1000 * speaking[1] / size:.0f} changed, summed over the rules.\n")
     print(f"Over {options.noisy:g} in 1,000 and on: {', '.join(sorted(set(noisy_on))) or 'none'}.")
     print(f"Under it and off: {', '.join(sorted(set(quiet_off))) or 'none'}.")
 

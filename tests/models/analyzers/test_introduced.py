@@ -108,6 +108,13 @@ def test_a_finding_that_starts_above_its_hunk_is_clipped_to_it():
     assert (one.line, one.end_line) == (22, 22)
 
 
+def test_a_long_finding_is_cut():
+    new = "".join(f"a{number} = {number}\n" for number in range(30))
+    finding = Finding("other", "long", "a.py", 5, 28, "Too long.")
+    (one,) = introduced(changed("", new), [], [finding])
+    assert (one.line, one.end_line) == (5, 14)
+
+
 def test_a_renamed_file_is_compared_with_its_old_path():
     new = SMELLY + "y = 1\n"
     file = changed(SMELLY, new, old_path="a.py", new_path="b.py")

@@ -188,6 +188,13 @@ def test_a_syntax_error_is_reported_once(name):
     assert [one.rule for one in report.findings if one.rule == "syntax"] == ["syntax"]
 
 
+def test_an_ignore_list_is_no_dockerfile():
+    report = run("hadolint", {"Dockerfile.dockerignore": "*\n", "a/Dockerfile": "FROM x\nRUNN y\n"})
+    assert [(one.path, one.message) for one in report.findings] == [
+        ("a/Dockerfile", "Syntax error: missing whitespace.")
+    ]
+
+
 def complex_function(branches: int, name: str = "f") -> str:
     return f"def {name}(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(branches))
 
