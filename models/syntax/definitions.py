@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tree_sitter
 
@@ -19,11 +19,15 @@ _SIGNATURE_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a definition: its name, and its type and default as written ("" if none)."""
+    """One parameter of a definition: its name, and its type and default as written ("" if none).
+
+    ``variadic`` ones take any number of arguments, none too.
+    """
 
     name: str
     type: str = ""
     default: str = ""
+    variadic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +128,55 @@ def parameters_of(node: tree_sitter.Node, row: Language) -> tuple[Parameter, ...
         single = node.child_by_field_name("parameter")
         return (Parameter(text_of(single)),) if single is not None else ()
     found: list[Parameter] = []
-    for child in holder.named_children[:200]:
-        if row.role(child.type) in (Role.COMMENT, Role.STRING, Role.NUMBER, Role.DECORATOR):
+    default_next = False
+    for child in holder.children[:400]:
+        if not child.is_named or child.is_error:
+            default_next = child.type == "="
             continue
-        if child.is_error:
+        if default_next and found:
+            # Kotlin writes the default beside the parameter and not in it.
+            found[-1] = replace(found[-1], default=_one_line(text_of(child)))
+            default_next = False
             continue
-        kind = child.child_by_field_name("type")
-        value = (
-            child.child_by_field_name("value")
-            or child.child_by_field_name("default_value")
-            or child.child_by_field_name("right")
-        )
-        type_text = _one_line(text_of(kind).lstrip(": ")) if kind is not None else ""
-        default = _one_line(text_of(value)) if value is not None else ""
+        default_next = False
+        if row.role(child.type) in (Role.COMMENT, Role.DECORATOR) or child.type in _SEPARATORS:
+            continue
         names = child.children_by_field_name("name")
         if len(names) > 1:  # Go: a, b int
-            found.extend(Parameter(text_of(name), type_text) for name in names)
+            kind = _one_line(text_of(child.child_by_field_name("type")))
+            found.extend(Parameter(text_of(name), kind) for name in names)
             continue
-        name = name_of(child) or _one_line(text_of(child), 80)
-        found.append(Parameter(name, type_text, default))
+        found.append(_parameter(child))
     return tuple(found[:100])
+
+
+_SEPARATORS = frozenset({"keyword_separator", "positional_separator", "parameter_modifiers"})
+_VARIADIC = ("splat", "spread", "rest", "variadic")
+
+
+def _parameter(node: tree_sitter.Node) -> Parameter:
+    kind = node.child_by_field_name("type") or next(
+        (c for c in node.named_children[1:] if c.type.endswith("_type")), None
+    )
+    value = node.child_by_field_name("value") or node.child_by_field_name("default_value")
+    target = node
+    left = node.child_by_field_name("left")
+    if left is not None:
+        target, value = left, node.child_by_field_name("right")
+    elif value is None and any(c.type == "=" for c in node.children) and node.named_children:
+        value = node.named_children[-1]
+    text = _one_line(text_of(target), 80)
+    name = name_of(target) if not target.type.endswith("object_pattern") else text
+    variadic = any(word in node.type for word in _VARIADIC) or text.startswith(("*", "..."))
+    if variadic and not name.startswith(("*", ".")):
+        stars = len(text) - len(text.lstrip("*"))
+        name = "*" * stars + name if stars else name
+    return Parameter(
+        name or text,
+        _one_line(text_of(kind).lstrip(": ")) if kind is not None else "",
+        _one_line(text_of(value)) if value is not None else "",
+        variadic,
+    )
 
 
 def _returns(node: tree_sitter.Node) -> str:
@@ -154,12 +187,12 @@ def _returns(node: tree_sitter.Node) -> str:
     return ""
 
 
-def _signature(node: tree_sitter.Node, row: Language) -> str:
+def _signature(node: tree_sitter.Node, outer: tree_sitter.Node, row: Language) -> str:
     body = _body(node, row)
-    source = text_of(node)
+    source = text_of(outer)
     if body is not None:
-        size = body.start_byte - node.start_byte
-        source = (node.text or b"")[:size].decode("utf-8", "replace")
+        size = body.start_byte - outer.start_byte
+        source = (outer.text or b"")[:size].decode("utf-8", "replace")
     return _one_line(source.rstrip().rstrip("{").rstrip())
 
 
@@ -226,6 +259,8 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
         while outer.parent is not None and outer.parent.type in row.containers:
             outer = outer.parent
         around = stack[-1].definition if stack else None
+        if node.type == "type_spec":
+            kind = _GO_KINDS.get(getattr(node.child_by_field_name("type"), "type", ""), kind)
         if kind == "function" and around is not None and around.is_type:
             kind = "constructor" if name in _CONSTRUCTORS or name == around.name else "method"
         elif kind == "method" and name == "constructor":
@@ -237,11 +272,11 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
                 kind=kind,
                 start_line=start,
                 end_line=end,
-                signature=_signature(node, row),
+                signature=_signature(node, outer, row),
                 parameters=parameters_of(node, row) if kind in _FUNCTION_KINDS else (),
                 returns=_returns(node) if kind in _FUNCTION_KINDS else "",
-                parent=around.name if around else "",
-                parent_kind=around.kind if around else "",
+                parent=around.name if around else _receiver(node),
+                parent_kind=around.kind if around else "type" if _receiver(node) else "",
             ),
             node,
             outer,
@@ -249,6 +284,17 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
         found.append(entry)
         stack.append(entry)
     return found
+
+
+_GO_KINDS = {"struct_type": "struct", "interface_type": "interface"}
+
+
+def _receiver(node: tree_sitter.Node) -> str:
+    """The type that a method of Go belongs to, "" for any other node."""
+    found = node.child_by_field_name("receiver") if node.type == "method_declaration" else None
+    if found is None:
+        return ""
+    return next((text_of(n) for n in walk(found) if n.type == "type_identifier"), "")
 
 
 _BINDING = frozenset({"javascript", "typescript", "tsx"})

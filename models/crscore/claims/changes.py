@@ -6,15 +6,20 @@ from collections import Counter
 
 import tree_sitter
 
+from models.crscore.claims import comments
+from models.crscore.claims.blocks import subject_of, where_is
 from models.crscore.claims.conditions import condition_node, in_words
 from models.crscore.claims.differences import NAMES, edit_claims
 from models.crscore.claims.edits import edits, flat, holds
 from models.crscore.claims.reading import Reading
-from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit, comment_words
+from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import (
+    FIELD_WORDS,
+    PRINTS,
     assigned,
     caught,
     is_assertion,
+    is_field,
     log_level,
     main_call,
     outcome,
@@ -33,23 +38,11 @@ from models.crscore.claims.wording import (
     quote,
     quoted,
 )
-from models.syntax.grammar import text_of
 from models.syntax.language import Role
 
 _HEADS = frozenset({Role.IF.value, Role.ELSE.value, Role.LOOP.value, Role.SWITCH.value})
 # Texts longer than this are told by their differences and not as a whole.
 LONG = 90
-
-
-def where_is(reading: Reading, unit: Unit, word: str = "in") -> str:
-    """ " in the method `run`", or "" where the place is not known."""
-    return reading.place(unit).inside(word)
-
-
-def subject_of(reading: Reading, unit: Unit) -> str:
-    """ "The method `run`", or "The code" where no function is known."""
-    function = reading.place(unit).function
-    return f"The {function}" if function else "The code"
 
 
 def _lower(text: str) -> str:
@@ -87,44 +80,6 @@ def renames(reading: Reading, pairs: list[tuple[Unit, Unit]]) -> dict[str, str]:
     return found
 
 
-def comment_change(reading: Reading, old: Unit, new: Unit) -> None:
-    """A comment or docstring whose words changed."""
-    if new.kind == DOCSTRING:
-        before, after = comment_words(text_of(old.node)), comment_words(text_of(new.node))
-        what = f"docstring{where_is(reading, new, 'of')}"
-    else:
-        before, after = list(old.tokens), list(new.tokens)
-        what = f"comment{where_is(reading, new)}"
-    added, removed = _words_between(before, after)
-    if added and removed:
-        reading.say(f"The {what} was changed from {prose(removed)} to {prose(added)}.", 60, new)
-    elif added:
-        reading.say(f"The {what} now also says {prose(added)}.", 60, new)
-    elif removed:
-        reading.say(f"{prose(removed)} was removed from the {what}.", 58, new)
-    else:
-        reading.say(f"The layout of the {what} was changed.", 30, new)
-        return
-    if len(" ".join(after)) > len(added):
-        reading.say(f"The {what} now reads {prose(' '.join(after))}.", 42, new)
-
-
-def _words_between(before: list[str], after: list[str]) -> tuple[str, str]:
-    """The words that came and those that went, with two words around them as a handle."""
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    first = max(start - 2, 0)
-    new_last, old_last = len(after) - end, len(before) - end
-    came, went = after[start:new_last], before[start:old_last]
-    if came and went:
-        return " ".join(after[first : new_last + 1]), " ".join(before[first : old_last + 1])
-    return " ".join(came), " ".join(went)
-
-
 def log_change(reading: Reading, old: Unit, new: Unit) -> bool:
     """A log statement whose level or message changed; ``False`` where it is none."""
     row = reading.row
@@ -132,7 +87,14 @@ def log_change(reading: Reading, old: Unit, new: Unit) -> bool:
     if was is None or now is None or not (log_level(was, row) and log_level(now, row)):
         return False
     message, before = first_string(now, row), first_string(was, row)
-    if log_level(was, row) != log_level(now, row):
+    if (log_level(was, row) in PRINTS) != (log_level(now, row) in PRINTS):
+        reading.say(
+            f"{quote(callee(now, row))} is now called instead of {quote(callee(was, row))}"
+            f"{where_is(reading, new)}.",
+            80,
+            new,
+        )
+    elif log_level(was, row) != log_level(now, row):
         reading.say(
             f"The logging level of the message {prose(message or flat(now))} was changed from "
             f"{quote(log_level(was, row))} to {quote(log_level(now, row))}.",
@@ -175,8 +137,12 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
     if max(len(was), len(now)) <= LONG:
         reading.say(f"The {word} was changed from {quote(was)} to {quote(now)}{where}.", 87, new)
         words = in_words(condition_node(new.node, row), row)
-        if new.kind in (Role.IF.value, Role.ELSE.value) and words.count("`") > 2:
-            before_words = in_words(condition_node(old.node, row), row)
+        before_words = in_words(condition_node(old.node, row), row)
+        if (
+            new.kind in (Role.IF.value, Role.ELSE.value)
+            and words.count("`") > 2
+            and words != before_words
+        ):
             reading.say(f"The code now checks whether {words}.", 44, new)
             reading.say(f"Previously, the code checked whether {before_words}.", 38, new)
     else:
@@ -199,7 +165,7 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
             reading.say(f"The condition no longer checks whether {join(lost[:4])}.", 86, new)
             told = True
     if not told:
-        edit_claims(reading, old, new, renamed)
+        edit_claims(reading, old, new, renamed, told=frozenset({(was, now)}))
 
 
 def _inside(node: tree_sitter.Node) -> tree_sitter.Node:
@@ -248,7 +214,7 @@ def return_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str
         )
     else:
         reading.say(f"The value that {_lower(subject)} returns was changed.", 60, new)
-    edit_claims(reading, old, new, renamed, least=0.45)
+    edit_claims(reading, old, new, renamed, least=0.45, told=frozenset({(was, now)}))
 
 
 def throw_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str]) -> None:
@@ -301,6 +267,7 @@ def value_change(reading: Reading, old: Unit, new: Unit) -> frozenset[tuple[str,
     row = reading.row
     was, now = assigned(old.node, row), assigned(new.node, row)
     before = {name: (kind, flat(value)) for name, kind, value in was}
+    _modifiers(reading, old, new, told)
     earlier = {name: value for name, _, value in was}
     where = where_is(reading, new)
     for name, kind, value in now:
@@ -334,6 +301,7 @@ def value_change(reading: Reading, old: Unit, new: Unit) -> frozenset[tuple[str,
             elif plain:
                 reading.say(f"The value of {quote(name)} was changed{where}.", 55, new)
         if kind != old_kind:
+            told.add((old_kind, kind))
             if kind and old_kind:
                 reading.say(
                     f"The type of {quote(name)} was changed from {quote(old_kind)} to "
@@ -344,6 +312,25 @@ def value_change(reading: Reading, old: Unit, new: Unit) -> frozenset[tuple[str,
             elif kind:
                 reading.say(f"{quote(name)} now has the type {quote(kind)}.", 70, new)
     return frozenset(told)
+
+
+def _modifiers(reading: Reading, old: Unit, new: Unit, told: set[tuple[str, str]]) -> None:
+    """Words like ``final`` that came to a declaration or left it."""
+    names = assigned(new.node, reading.row)
+    if new.kind != Role.DECLARATION.value or not names:
+        return
+    word = "field" if is_field(new) else "variable"
+    was = [t for t in old.tokens if t in FIELD_WORDS]
+    now = [t for t in new.tokens if t in FIELD_WORDS]
+    for text in now:
+        if text not in was:
+            reading.say(f"The {word} {quote(names[0][0])} is now {text}.", 80, new)
+            told.add(("", text))
+    for text in was:
+        if text not in now:
+            reading.say(f"The {word} {quote(names[0][0])} is no longer {text}.", 80, new)
+            told.add((text, ""))
+    told.update((a, b) for a in was for b in now if a != b)
 
 
 def other_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str]) -> None:
@@ -380,7 +367,7 @@ def claims(reading: Reading) -> None:
     for old, new in pairs:
         same = old.kind == new.kind
         if new.kind in (Role.COMMENT.value, DOCSTRING):
-            comment_change(reading, old, new)
+            comments.changed(reading, old, new)
         elif new.kind in (FUNCTION, TYPE):
             edit_claims(reading, old, new, renamed)
         elif log_change(reading, old, new):

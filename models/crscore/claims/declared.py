@@ -6,10 +6,12 @@ import re
 
 import tree_sitter
 
+from models.crscore.claims.comments import doc_words, first_sentence
 from models.crscore.claims.conditions import condition_words
 from models.crscore.claims.edits import flat
+from models.crscore.claims.parameters import parameter_claims
 from models.crscore.claims.reading import Reading
-from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit, comment_words
+from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import assigned, log_level, outcome, returned, thrown
 from models.crscore.claims.wording import (
     call_phrase,
@@ -23,7 +25,6 @@ from models.crscore.claims.wording import (
     quoted,
 )
 from models.syntax.definitions import Definition, Parameter
-from models.syntax.grammar import text_of
 from models.syntax.language import Role
 
 _TEST = re.compile(r"^(?:test|Test|should|it_)|(?:Test|_test)$")
@@ -39,27 +40,11 @@ def summary(unit: Unit, reading: Reading, units: list[Unit]) -> str:
     """The first sentence of a definition's documentation, "" where it has none."""
     for inner in unit.inner:
         if inner.kind == DOCSTRING:
-            return first_sentence(comment_words(text_of(inner.node)))
+            return first_sentence(doc_words(inner))
     at = unit.index - 1
     if at >= 0 and units[at].kind == Role.COMMENT.value and unit.rows[0] - units[at].rows[1] <= 1:
         return first_sentence(list(units[at].tokens))
     return ""
-
-
-def first_sentence(words: list[str]) -> str:
-    """The first sentence of documentation, up to its first tag or parameter section."""
-    out: list[str] = []
-    for word in words:
-        if word.startswith(("@", ":param", ":return")) or word in (
-            "Args:",
-            "Parameters",
-            "Returns:",
-        ):
-            break
-        out.append(word)
-        if word.endswith(".") and len(word) > 2:
-            break
-    return " ".join(out).rstrip(".")
 
 
 def _inner_units(unit: Unit) -> list[Unit]:
@@ -199,6 +184,7 @@ def changed_definition(reading: Reading, old: Unit, new: Unit) -> None:
     if was is None or now is None:
         return
     phrase = reading.phrase(new)
+    before = len(reading.said)
     if was.name != now.name:
         reading.say(
             f"The {reading.kind(new)} {quote(was.name)} was renamed to {quote(now.name)}"
@@ -218,18 +204,44 @@ def changed_definition(reading: Reading, old: Unit, new: Unit) -> None:
         if was.returns != now.returns and now.kind != "constructor":
             _returns(reading, was, now, phrase, new)
     elif _bases(old) != _bases(new):
-        before, after = _bases(old), _bases(new)
-        if before and after:
+        gone, came = _bases(old), _bases(new)
+        if gone and came:
             reading.say(
-                f"The {phrase} now extends {quote(after)} instead of {quote(before)}.", 86, new
+                f"The {phrase} now extends {quote(came)} instead of {quote(gone)}.", 86, new
             )
-        elif after:
-            reading.say(f"The {phrase} now extends {quote(after)}.", 86, new)
+        elif came:
+            reading.say(f"The {phrase} now extends {quote(came)}.", 86, new)
         else:
-            reading.say(f"The {phrase} no longer extends {quote(before)}.", 86, new)
+            reading.say(f"The {phrase} no longer extends {quote(gone)}.", 86, new)
+    _throws_claims(reading, old, new, phrase)
     _modifier_claims(reading, old, new, phrase)
+    if len(reading.said) == before and was.signature != now.signature:
+        reading.say(
+            f"The signature of the {phrase} was changed from {quote(was.signature, 120)} to "
+            f"{quote(now.signature, 120)}.",
+            84,
+            new,
+        )
     reading.finish(old)
     reading.finish(new)
+
+
+def _throws_claims(reading: Reading, old: Unit, new: Unit, phrase: str) -> None:
+    """What a method declares to throw."""
+    was, now = _throws(old), _throws(new)
+    for name in now:
+        if name not in was:
+            reading.say(f"The {phrase} now declares that it throws {quote(name)}.", 85, new)
+            reading.say(f"Callers must now handle {quote(name)}.", 43, new)
+    for name in was:
+        if name not in now:
+            reading.say(f"The {phrase} no longer declares that it throws {quote(name)}.", 85, new)
+
+
+def _throws(unit: Unit) -> list[str]:
+    node = unit.definition_node
+    found = next((c for c in node.named_children if c.type == "throws"), None) if node else None
+    return [flat(child) for child in found.named_children] if found is not None else []
 
 
 def _returns(reading: Reading, was: Definition, now: Definition, phrase: str, unit: Unit) -> None:
@@ -245,97 +257,6 @@ def _returns(reading: Reading, was: Definition, now: Definition, phrase: str, un
         reading.say(f"The {phrase} now has the return type {quote(now.returns)}.", 80, unit)
     else:
         reading.say(f"The return type {quote(was.returns)} of the {phrase} was removed.", 80, unit)
-
-
-def parameter_claims(
-    reading: Reading, was: Definition, now: Definition, phrase: str, unit: Unit
-) -> None:
-    """Parameters added, removed, renamed, reordered, with another default or type."""
-    before = {p.name: p for p in was.parameters}
-    after = {p.name: p for p in now.parameters}
-    added = [p for p in now.parameters if p.name not in before]
-    removed = [p for p in was.parameters if p.name not in after]
-    called = quote(now.name)
-    if added and len(added) == len(removed) and len(was.parameters) == len(now.parameters):
-        for gone, new in zip(list(removed), list(added), strict=True):
-            if was.parameters.index(gone) == now.parameters.index(new):
-                reading.say(
-                    f"The parameter {quote(gone.name)} of the {phrase} was renamed to "
-                    f"{quote(new.name)}.",
-                    88,
-                    unit,
-                )
-                removed.remove(gone)
-                added.remove(new)
-    for p in added:
-        kind = f" of type {quote(p.type, 50)}" if p.type else ""
-        default = f" with default {p.default}" if p.default else ""
-        reading.say(
-            f"The parameter {quote(p.name)}{kind}{default} was added to the {phrase}.", 91, unit
-        )
-        if p.default:
-            reading.say(
-                f"Callers of {called} that pass no {quote(p.name)} now get {quote(p.default)}.",
-                55,
-                unit,
-            )
-        elif not p.name.startswith(("*", "...", "&")):
-            word = "create" if now.kind == "constructor" else "call"
-            reading.say(f"Code that {word}s {called} must now also pass {quote(p.name)}.", 55, unit)
-    for p in removed:
-        reading.say(f"The parameter {quote(p.name)} was removed from the {phrase}.", 90, unit)
-        reading.say(f"Callers of {called} that still pass {quote(p.name)} break.", 54, unit)
-    for p in now.parameters:
-        old = before.get(p.name)
-        if old is None:
-            continue
-        if old.default != p.default:
-            if old.default and p.default:
-                text = (
-                    f"The default of the parameter {quote(p.name)} of the {phrase} was changed "
-                    f"from {quote(old.default)} to {quote(p.default)}."
-                )
-            elif p.default:
-                text = (
-                    f"The parameter {quote(p.name)} of the {phrase} now has the default "
-                    f"{quote(p.default)}."
-                )
-            else:
-                text = (
-                    f"The parameter {quote(p.name)} of the {phrase} no longer has the default "
-                    f"{quote(old.default)}."
-                )
-            reading.say(text, 88, unit)
-            if p.default:
-                reading.say(
-                    f"Callers of {called} that pass no {quote(p.name)} now get {quote(p.default)}.",
-                    55,
-                    unit,
-                )
-            else:
-                reading.say(f"Callers of {called} must now pass {quote(p.name)}.", 55, unit)
-        if old.type != p.type:
-            if old.type and p.type:
-                text = (
-                    f"The type of the parameter {quote(p.name)} of the {phrase} was changed from "
-                    f"{quote(old.type)} to {quote(p.type)}."
-                )
-            elif p.type:
-                text = (
-                    f"The type {quote(p.type)} was added to the parameter {quote(p.name)} of the "
-                    f"{phrase}."
-                )
-            else:
-                text = f"The type of the parameter {quote(p.name)} of the {phrase} was removed."
-            reading.say(text, 84, unit)
-    if not added and not removed:
-        order = [p.name for p in now.parameters]
-        if order != [p.name for p in was.parameters] and set(before) == set(after):
-            reading.say(
-                f"The order of the parameters of the {phrase} was changed to {quoted(order)}.",
-                83,
-                unit,
-            )
 
 
 def _heads(unit: Unit, reading: Reading) -> tuple[list[str], list[str]]:

@@ -12,7 +12,14 @@ from models.crscore.claims.edits import LINK, TAKES, Edit, edits, flat, holds, l
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.units import COMPOUND_KINDS, Unit
 from models.crscore.claims.values import assigned, is_assertion, main_call
-from models.crscore.claims.wording import callee, plural, quote, quoted, string_value
+from models.crscore.claims.wording import (
+    argument_texts,
+    callee,
+    plural,
+    quote,
+    quoted,
+    string_value,
+)
 from models.syntax.language import Role
 
 NAMES = frozenset(
@@ -61,11 +68,14 @@ class _Teller:
         self.old = old
         self.unit = new
         self.where = reading.place(new).inside()
+        self.keyed: dict[tuple[str, str], bool] = {}
         self.elements: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.calls: dict[str, _Calls] = defaultdict(_Calls)
         self.left = _MOST
         call = main_call(new.node, reading.row)
-        self.asserts = call is not None and is_assertion(call, reading.row)
+        self.asserts = new.kind == Role.ASSERT.value or (
+            call is not None and is_assertion(call, reading.row)
+        )
 
     def say(self, text: str, weight: float) -> None:
         if self.left > 0:
@@ -136,14 +146,25 @@ class _Teller:
             return False
         what = "added" if edit.old is None else "removed"
         self.elements[(what, self._collection(edit))].append(flat(node))
+        self.keyed[(what, self._collection(edit))] = self.row.role(node.type) is Role.PAIR
         return True
 
     def _argument(self, edit: Edit) -> bool:
         holder = edit.around[-1][0] if edit.around else None
-        if holder is None or self.row.role(holder.type) is not Role.ARGUMENTS:
+        if holder is None or (
+            self.row.role(holder.type) is not Role.ARGUMENTS and holder.type != "command"
+        ):
             return False
         call = self.holder(edit, Role.CALL)
         name = callee(call, self.row) if call is not None else ""
+        before = self._old_call(edit)
+        if (
+            call is not None
+            and before is not None
+            and callee(before, self.row) != name
+            and not set(argument_texts(before, self.row)) & set(argument_texts(call, self.row))
+        ):
+            return True  # another call altogether: its arguments were not changed into these
         found = self.calls[name]
         if edit.old is None:
             found.added.append(edit.new_text)
@@ -157,10 +178,7 @@ class _Teller:
 
     def _replaced(self, edit: Edit, old: tree_sitter.Node, new: tree_sitter.Node) -> None:
         call = self.holder(edit, Role.CALL)
-        before = next(
-            (n for n, _, _ in reversed(edit.old_around) if self.row.role(n.type) is Role.CALL),
-            None,
-        )
+        before = self._old_call(edit)
         if call is not None and before is not None:
             below = next(i for i, (n, _, _) in enumerate(edit.around) if n == call)
             in_name = edit.around[below][1] in ("function", "name", "method", "constructor", "type")
@@ -178,12 +196,19 @@ class _Teller:
             )
         elif role in _VALUES and self.row.role(old.type) in _VALUES:
             self._literal(edit, call)
+        elif flat(old) == "_" and self.row.name == "go":
+            self.say(f"{quote(flat(new))} is now kept, which was ignored before{self.where}.", 79)
         elif holds(new, old, self.row):
             self.say(f"{quote(flat(old))} is now {quote(flat(new))}{self.where}.", 74)
         elif holds(old, new, self.row):
             self.say(f"{quote(flat(old))} is now only {quote(flat(new))}{self.where}.", 74)
         else:
             self.say(f"{quote(flat(old))} was replaced by {quote(flat(new))}{self.where}.", 73)
+
+    def _old_call(self, edit: Edit) -> tree_sitter.Node | None:
+        return next(
+            (n for n, _, _ in reversed(edit.old_around) if self.row.role(n.type) is Role.CALL), None
+        )
 
     def _key(self, edit: Edit) -> bool:
         """The name of an entry, attribute or keyword that became another."""
@@ -205,6 +230,13 @@ class _Teller:
         target = node.child_by_field_name("left") or node.child_by_field_name("name")
         if target is None or self.row.role(node.type) is Role.PAIR:
             return False
+        if self.row.role(node.type) is Role.LOOP:
+            self.say(
+                f"The loop over {quote(edit.old_text)}{self.where} now runs over "
+                f"{quote(edit.new_text)}.",
+                81,
+            )
+            return True
         self.say(
             f"The value of {quote(flat(target))} was changed from {quote(edit.old_text)} to "
             f"{quote(edit.new_text)}{self.where}.",
@@ -250,6 +282,13 @@ class _Teller:
         text = flat(node)
         if len(text) < 2 and not text.isalnum():
             return
+        holder = edit.around[-1][0] if edit.around else None
+        if text == "async" and holder is not None and self.row.role(holder.type) is Role.LAMBDA:
+            given = self.holder(edit, Role.CALL)
+            target = f" given to {quote(callee(given, self.row))}" if given is not None else ""
+            no = "now" if edit.new is not None else "no longer"
+            self.say(f"The function{target} is {no} async{self.where}.", 74)
+            return
         call = main_call(self.unit.node, self.row)
         tail = f" in the call of {quote(callee(call, self.row))}" if call is not None else ""
         word = "added" if edit.new is not None else "removed"
@@ -259,8 +298,7 @@ class _Teller:
         """Say what was gathered over several differences."""
         for (what, name), items in self.elements.items():
             verb = "added to" if what == "added" else "removed from"
-            keyed = all(":" in item or "=" in item for item in items)
-            word = "entry" if keyed else "element"
+            word = "entry" if self.keyed.get((what, name)) else "element"
             many = {"entry": "entries", "element": "elements"}[word]
             be = "was" if len(items) == 1 else "were"
             self.reading.say(

@@ -77,6 +77,13 @@ def _takes(node: tree_sitter.Node, row: Language) -> tree_sitter.Node | None:
     return next((c for c in node.named_children if row.role(c.type) is Role.PARAMETERS), None)
 
 
+_JOINS = frozenset({"&&", "||", "and", "or"})
+
+
+def _is_join(node: tree_sitter.Node) -> bool:
+    return any(not c.is_named and c.type in _JOINS for c in node.children)
+
+
 def operands(node: tree_sitter.Node, row: Language) -> tuple[str, list[tree_sitter.Node]]:
     """The operator of ``a + b + c`` and its operands in order (at most 400)."""
     signs = [flat(c) for c in node.children if not c.is_named]
@@ -94,6 +101,11 @@ def operands(node: tree_sitter.Node, row: Language) -> tuple[str, list[tree_sitt
         here = here.named_children[0]
     found.reverse()
     return sign, found
+
+
+def _head(tokens: tuple[str, ...]) -> str:
+    """The first word of an expression that is not a keyword of creation."""
+    return next((t for t in tokens if t[:1].isalpha() and t not in ("new", "await", "not")), "")
 
 
 _MEMBERS = ("function", "object", "receiver")
@@ -120,19 +132,25 @@ def chain(call: tree_sitter.Node, row: Language) -> list[tree_sitter.Node]:
 
 def link_text(call: tree_sitter.Node, row: Language) -> str:
     """A link of a chain without what stands before it: ``c()`` of ``a.b().c()``."""
-    here: tree_sitter.Node | None = call
+    function = next(
+        (f for n in ("function", "method", "name") if (f := call.child_by_field_name(n))), None
+    )
     start = call.start_byte
-    while here is not None:
-        inner = next(
-            (f for n in (*_MEMBERS, "value", "expression") if (f := here.child_by_field_name(n))),
+    if function is not None:
+        name = next(
+            (
+                f
+                for n in ("property", "attribute", "field", "name", "suffix")
+                if (f := function.child_by_field_name(n))
+            ),
             None,
         )
-        if inner is None:
-            break
-        if row.role(inner.type) is Role.CALL:
-            start = inner.end_byte
-            break
-        here = inner
+        if name is not None:
+            start = name.start_byte
+        elif call.child_by_field_name("function") is None:
+            start = function.start_byte
+    elif call.named_child_count and call.named_children[0].type.startswith("navigation"):
+        start = call.named_children[0].named_children[-1].start_byte
     raw = (call.text or b"")[start - call.start_byte :]
     return " ".join(raw.decode("utf-8", "replace").split()).lstrip(".?>-: ")
 
@@ -189,6 +207,9 @@ class _Differ:
             return
         if role is Role.LAMBDA:
             around = self._lambda(old, new, around, old_around)
+        if role is Role.BINARY and _is_join(old) != _is_join(new):
+            self.found.append(Edit(old, new, around, old_around))
+            return
         if role is Role.BINARY and self._operands(old, new, around, old_around, depth):
             return
         if role is Role.CALL and self._chains(old, new, around, old_around, depth):
@@ -242,7 +263,7 @@ class _Differ:
     ) -> bool:
         """Align two chains of calls ``a.b().c()`` link by link, where they differ in length."""
         olds, news = chain(old, self.row), chain(new, self.row)
-        if len(olds) == len(news) or min(len(olds), len(news)) < 1 or max(len(olds), len(news)) < 3:
+        if len(olds) == len(news):
             return False
         matcher = difflib.SequenceMatcher(
             None,
@@ -337,8 +358,8 @@ class _Differ:
                 if a.is_named != b.is_named:
                     continue
                 value = self._likeness(olds[at], news[to])
-                if len(olds) == len(news) and at == to:
-                    value += 0.3
+                if at == to:
+                    value += 0.3 if len(olds) == len(news) else 0.15
                 if best is None or value > best[0]:
                     best = (value, at, to)
         return (best[1], best[2]) if best is not None and best[0] >= 0.15 else None
@@ -348,13 +369,15 @@ class _Differ:
     ) -> float:
         a, b = set(self.tokens(old[0])), set(self.tokens(new[0]))
         value = 2 * len(a & b) / (len(a) + len(b))
+        if _head(self.tokens(old[0])) == _head(self.tokens(new[0])):
+            value += 0.3
         for name in ("name", "key"):
             x, y = old[0].child_by_field_name(name), new[0].child_by_field_name(name)
             if x is not None and y is not None:
                 value += 0.8 if flat(x) == flat(y) else -0.5
         if old[1] and old[1] == new[1]:
             value += 0.4
-        return value if old[0].type == new[0].type else value - 0.1
+        return value + (0.1 if old[0].type == new[0].type else -0.1)
 
 
 def edits(

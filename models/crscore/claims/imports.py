@@ -63,7 +63,9 @@ def _names(text: str) -> tuple[str, ...]:
     )
 
 
-def _sentence(item: Imported, verb: str) -> str:
+def _sentence(item: Imported, verb: str, row: Language) -> str:
+    if row.name in ("c", "cpp"):
+        return f"{quote(item.module)} is {verb} included."
     if item.names:
         be = "is" if len(item.names) == 1 else "are"
         return f"{quoted(item.names)} {be} {verb} imported from {quote(item.module)}."
@@ -135,7 +137,7 @@ def claims(reading: Reading) -> None:
             reading.say(
                 f"Everything in {quote(package)} is now imported by a wildcard{tail}.", 70, unit
             )
-        reading.say(_sentence(item, "now"), 67 if len(added) == 1 else 64, unit)
+        reading.say(_sentence(item, "now", row), 67 if len(added) == 1 else 64, unit)
         reading.finish(unit)
     if len(removed) > 1:
         reading.say(f"{number(len(removed))} import statements were removed.", 66, removed[0][0])
@@ -152,6 +154,8 @@ def claims(reading: Reading) -> None:
         reading.finish(unit)
     came = [name for _, item in added for name in _short(item)]
     gone = [name for _, item in removed for name in _short(item) if name not in came]
+    if row.name in ("c", "cpp"):
+        return
     if came:
         reading.say(f"The code can now use {quoted(came, 4)}.", 30, added[0][0])
     if gone:

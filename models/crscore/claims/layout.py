@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from models.change import Line
 from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.units import FUNCTION, TYPE, Unit
@@ -42,9 +43,21 @@ def say_blank(reading: Reading) -> None:
     reading.say("Only the formatting was changed; this does not affect what the code does.", 39)
 
 
+def _text(lines: tuple[Line, ...]) -> list[str]:
+    """The lines without any white space, blank ones left out."""
+    return [text for line in lines if (text := "".join(line.text.split()))]
+
+
 def claims(reading: Reading) -> None:
     """Say what only moved, and where nothing but the layout changed."""
     moved = _moved(reading)
+    if len(moved) == 2 and moved[0][0].index > moved[1][0].index:
+        first, second = (flat(new.node) for _, new in moved)
+        where = reading.place(moved[0][1]).inside()
+        reading.say(
+            f"The order of {quote(second)} and {quote(first)} was swapped{where}.", 45, moved[0][1]
+        )
+        moved = []
     for _, new in moved[:3]:
         phrase = definition_phrase(new)
         where = reading.place(new).inside()
@@ -61,8 +74,7 @@ def claims(reading: Reading) -> None:
         return
     names = [new.definition.name for _, new in alignment.kept if new.definition is not None]
     tail = f" of {quoted(names, 3)}" if names else ""
-    indented = [line.text.strip() for line in reading.hunk.deleted if line.text.strip()]
-    same = indented == [line.text.strip() for line in reading.hunk.added if line.text.strip()]
+    same = _text(reading.hunk.deleted) == _text(reading.hunk.added)
     if not any(line.text.strip() for line in (*reading.hunk.added, *reading.hunk.deleted)):
         say_blank(reading)
     elif same:

@@ -64,12 +64,16 @@ class Reading:
             return
         self.said.append(Said(text, weight, self.lines(unit)))
 
+    def is_on_new_side(self, unit: Unit) -> bool:
+        """Whether a unit is of the new side."""
+        return unit.index < len(self.new) and self.new[unit.index] is unit
+
     def lines(self, unit: Unit | None) -> tuple[int, ...]:
         """A unit's changed lines: head-side numbers, or base-side ones of an old unit."""
         if unit is None:
             changed = self.hunk.added or self.hunk.deleted
             return tuple(n for line in changed if (n := line.new_no or line.old_no))
-        is_new = unit.index < len(self.new) and self.new[unit.index] is unit
+        is_new = self.is_on_new_side(unit)
         first = self.first_new if is_new else self.first_old
         side = self.hunk.after if is_new else self.hunk.before
         marked = self.rows.new_changed if is_new else self.rows.old_changed
@@ -107,7 +111,7 @@ class Reading:
         """Whether the unit stands inside what git names after the second ``@@``."""
         if not self.section.name or unit.rows[0] < 0:
             return False
-        is_new = unit.index < len(self.new) and self.new[unit.index] is unit
+        is_new = self.is_on_new_side(unit)
         side = self.hunk.after if is_new else self.hunk.before
         at = unit.rows[0] - (self.first_new if is_new else self.first_old)
         depths = [

@@ -117,6 +117,10 @@ def _is_nested(
     role = row.role(child.type)
     if role is Role.BLOCK or role in _NESTED_ROLES:
         return True
+    if row.name == "bash" and inside in _COMPOUND and name is None:
+        return role in (Role.CALL, Role.ASSIGNMENT, Role.DECLARATION, Role.STATEMENT) or (
+            role in _COMPOUND
+        )
     if inside is Role.CASE and name not in ("value", "pattern") and role in _STATEMENTS:
         return True
     if child.type in row.functions or child.type in row.types:
@@ -204,6 +208,8 @@ class _Reader:
                     continue
                 text = text_of(here)
                 if text == "else" and parent is not None and parent.type.startswith("if"):
+                    continue
+                if text == "end" and not here.is_named and self.row.name == "ruby":
                     continue
                 if text.strip():
                     tokens.append(" ".join(text.split()))

@@ -35,6 +35,9 @@ _ASSERTS = re.compile(
     r"^(?:self\.|this\.|t\.|Assert\.|assert\.)?(?:assert\w*|expect|should\w*|verify|require)\b",
     re.I,
 )
+FIELD_WORDS = frozenset(
+    {"private", "public", "protected", "static", "final", "readonly", "volatile", "const"}
+)
 _FIELD_NODES = frozenset(
     {"field_declaration", "field_definition", "public_field_definition", "property_declaration"}
     | {"property_signature", "constant_declaration", "const_declaration"}
@@ -137,7 +140,10 @@ def assigned(
             right = here.child_by_field_name("right")
             found.append((flat(left), flat(here.child_by_field_name("type")), right))
             break
-        if here.type in _DECLARATORS:
+        if here.type in _DECLARATORS or (
+            here.type == "field_declaration"
+            and not any(c.type == "variable_declarator" for c in here.named_children)
+        ):
             value = (
                 here.child_by_field_name("value")
                 or here.child_by_field_name("default_value")
@@ -228,7 +234,7 @@ def outcome(unit: Unit, row: Language, brief: bool = False) -> str:
         for name, _, right in assigned(unit.node, row):
             if right is not None:
                 return f"sets {quote(name)} to {value_phrase(right, row, brief)}"
-    if kind == "expression" and 2 < len(flat(unit.node)) <= 80:
+    if kind in ("expression", Role.ASSIGNMENT.value) and 2 < len(flat(unit.node)) <= 80:
         return f"runs {quote(flat(unit.node).rstrip(';'))}"
     return ""
 

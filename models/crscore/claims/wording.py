@@ -201,6 +201,9 @@ def place_of(unit: Unit, section: Section, in_section: bool) -> Place:
     type_phrase = definition_phrase(type_) if type_ is not None else ""
     if type_ is not None and function is not None and function in [p for p, _ in type_.parents]:
         type_phrase = ""  # a type inside the function does not hold it
+    holder = function.definition if function is not None else unit.definition
+    if not type_phrase and holder is not None and holder.parent and holder.parent_kind == "type":
+        type_phrase = f"type {quote(holder.parent)}"
     if in_section:
         if section.kind == "function" and not function_phrase and not type_phrase:
             function_phrase = _section_phrase(section)
