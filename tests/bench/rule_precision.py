@@ -4,8 +4,8 @@
 
 Needs the data sets (MARGINALIA_DATA). Prints Markdown. For each rule:
 
-- *after*: of 1,000 after-windows of ``edits``, those with a finding: code as its maintainers left it, so a
-  stand-in for false positives. Windows are fragments: a finding on the window's first or last line
+- *after*: of 1,000 after-windows of ``edits``, those with a finding: code as its maintainers left
+  it, so a stand-in for false positives. Windows are fragments: a finding on the window's first or last line
   is not counted (a test cut in half has no assertion), and Python windows are trimmed to the part
   that parses, without which ruff says little.
 - *before*: the same for the before-windows: a rule about defects should fire more often here.
@@ -132,7 +132,7 @@ def edit_rates(data: Path, language: str, size: int, seed: int, names, enable, e
             files[f"{number}/{side}/{path}"] = text.encode()
             if side == "after":
                 first = int(str(row["first_changed"])) + 1 - gone
-                changed[number] = range(first, first + len(row["new_lines"]))  # type: ignore[arg-type]
+                changed[number] = range(first, first + len(list(row["new_lines"])))
     counts = {"after": Counter(), "before": Counter(), "changed": Counter()}
     shown = Counter()
     seen = set()
