@@ -5,9 +5,9 @@
 Needs the data sets (MARGINALIA_DATA). Prints Markdown. For each rule:
 
 - *after*: of 1,000 after-windows of ``edits``, those with a finding: code as its maintainers left
-  it, so a stand-in for false positives. Windows are fragments: a finding on the window's first or last line
-  is not counted (a test cut in half has no assertion), and Python windows are trimmed to the part
-  that parses, without which ruff says little.
+  it, so a stand-in for false positives. Windows are fragments: a finding on the window's first or
+  last line is not counted (a test cut in half has no assertion), and Python windows are trimmed to
+  the part that parses, without which ruff says little.
 - *before*: the same for the before-windows: a rule about defects should fire more often here.
 - *changed*: the windows with a finding that touches a changed line: what a review of these edits
   would have said at most (what was there before is not taken off).
