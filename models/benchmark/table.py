@@ -186,7 +186,7 @@ def _completions(results: Sequence[Result]) -> Table:
             for length, scores in lengths.items():
                 rows.append(
                     (
-                        *(first if not rows or rows[-1][0] != first[0] else (first[0], "", "")),
+                        *first,
                         category,
                         length,
                         _percent(scores["dg"]),

@@ -49,12 +49,24 @@ def test_layout_of_a_deletion_and_an_insertion():
     words = " ".join(token.text for token in tokens)
     without = lay_out(SOURCE, tokens, words.replace("if ( d == null ) { return ; } ", "").split())
     assert "return" not in without
-    assert "\n        d.close();   // last\n    }\n" in without
+    assert without.endswith("\n        d.close();   // last\n    }\n")
     more = lay_out(SOURCE, tokens, words.replace("return ;", "log ( d ) ; return ;").split())
-    assert "{ log(d); " in " ".join(more.split())
-    assert [t.text for t in tokenize(more)] == words.replace(
-        "return ;", "log ( d ) ; return ;"
-    ).split()
+    assert more == SOURCE.replace("return;", "log(d);\n            return;")
+
+
+def test_layout_moves_lines_with_the_braces_around_them():
+    source = "void f(Door d) {\n    d.close();\n    d = null;\n}"
+    tokens = tokenize(source)
+    words = " ".join(token.text for token in tokens)
+    guarded = words.replace("d . close", "if ( d != null ) { d . close").replace(
+        "null ; }", "null ; } }"
+    )
+    assert lay_out(source, tokens, guarded.split()) == (
+        "void f(Door d) {\n    if (d != null) {\n        d.close();\n        d = null;\n    }\n}"
+    )
+    inside = "if (a) {\n\tgo();\n\tgo();\n}"
+    tokens = tokenize(inside)
+    assert lay_out(inside, tokens, ["go", "(", ")", ";", "go", "(", ")", ";"]) == "go();\ngo();"
 
 
 def test_layout_of_nothing():

@@ -1,5 +1,6 @@
 """Every system by its tiny recipe: fit, predict, save, load, and predict the same again."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -62,7 +63,7 @@ def test_the_registry_makes_what_it_names():
         SYSTEMS["none"]
 
 
-def learner(task, kind=TransReview, width=64, steps=260):
+def learner(task, kind=TransReview, width=64, steps=220):
     shape = replace(TINY.shape, width=width, heads=4, feed_forward=128, source_tokens=128,
                     target_tokens=96)  # fmt: skip
     schedule = replace(TINY.schedule, steps=steps, epochs=1000, rate=3e-3, warmup=20)
@@ -103,7 +104,7 @@ def test_trans_review_reads_the_comment_as_a_second_source():
 
 def test_autotransform_writes_names_that_it_never_saw_whole():
     examples = toy_examples(60, 4)
-    system = learner(Task.CRB, AutoTransform)
+    system = learner(Task.CRB, AutoTransform, 32, 60)
     system.fit(Task.CRB, examples)
     texts = {answer.text for answer in system.predict(examples[:6])}
     assert len(texts) > 1
@@ -140,10 +141,15 @@ def test_t5_reviews_denoising_gives_no_reviewer(toys):
     system = T5Review(TINY)
     report = system.pretrain([example.code for example in toys])
     assert report.steps == 12
-    row = system._spans(list(range(200, 240)), __import__("random").Random(1))
-    marks = [n for n in row.source if n >= len(system.tokenizer) - 100]
-    assert marks
-    assert row.target[0] == marks[0]
+    ids = system._ids(toys[0].code)
+    row = system._spans(ids, random.Random(1))
+    first = system.tokenizer.convert_tokens_to_ids("<extra_id_0>")
+    assert row.target[0] == first
+    assert first in row.source
+    # every id of the text is either still in the source or in the answer
+    marks = set(range(first, first + 100))
+    kept = [n for n in row.source if n not in marks] + [n for n in row.target if n not in marks]
+    assert sorted(kept) == sorted([*ids, *[system.tokenizer.eos_token_id] * 2])
     with pytest.raises(SystemFault, match="has no weights"):
         system.predict(toys[:1])
 
