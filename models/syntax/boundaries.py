@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tree_sitter
 
-from models.syntax.grammar import parse, walk
+from models.syntax.grammar import parse, walk_with_parents
 from models.syntax.language import Language, Role
 from models.syntax.table import language_row
 
@@ -54,16 +54,15 @@ def tree_boundaries(tree: tree_sitter.Tree, row: Language) -> dict[int, int]:
     # The depth is counted in enclosing blocks and definitions, kept as a stack of their ends.
     ends: list[int] = []
     previous_end_row = -1
-    for node in walk(tree.root_node):
+    for node, above in walk_with_parents(tree.root_node):
         if not node.is_named:
             continue
         while ends and ends[-1] <= node.start_byte:
             ends.pop()
         defines = node.type in row.functions or node.type in row.types
         role = row.role(node.type)
-        parent = node.parent
-        in_block = parent is not None and (
-            row.role(parent.type) in (Role.BLOCK, Role.CASE) or parent.parent is None
+        in_block = len(above) == 1 or (
+            bool(above) and row.role(above[-1].type) in (Role.BLOCK, Role.CASE)
         )
         if (defines or role in _UNITS or in_block) and role is not Role.BLOCK:
             line = node.start_point.row + 1

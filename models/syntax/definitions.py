@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import tree_sitter
 
-from models.syntax.grammar import parse, text_of, walk
+from models.syntax.grammar import parse, text_of, walk, walk_with_parents
 from models.syntax.language import Language, Role
 from models.syntax.table import language_row
 
@@ -196,11 +197,14 @@ def _signature(node: tree_sitter.Node, outer: tree_sitter.Node, row: Language) -
     return _one_line(source.rstrip().rstrip("{").rstrip())
 
 
-def _bound_name(node: tree_sitter.Node) -> tuple[str, tree_sitter.Node]:
+def _bound_name(
+    node: tree_sitter.Node, above: Sequence[tree_sitter.Node]
+) -> tuple[str, tree_sitter.Node]:
     """The name that a function value is bound to, and the statement that binds it."""
-    parent = node.parent
-    if parent is None:
+    if not above:
         return "", node
+    parent = above[-1]
+    beyond = above[-2] if len(above) > 1 else None
     target = (
         parent.child_by_field_name("name")
         or parent.child_by_field_name("left")
@@ -212,10 +216,10 @@ def _bound_name(node: tree_sitter.Node) -> tuple[str, tree_sitter.Node]:
     holder = parent
     if parent.type == "variable_declarator" or (
         parent.type == "assignment_expression"
-        and parent.parent is not None
-        and parent.parent.type == "expression_statement"
+        and beyond is not None
+        and beyond.type == "expression_statement"
     ):
-        holder = parent.parent or parent
+        holder = beyond or parent
     return _one_line(text_of(target), 120), holder
 
 
@@ -238,7 +242,7 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
     """All definitions of a tree in source order, with their nodes."""
     found: list[DefinitionNode] = []
     stack: list[DefinitionNode] = []
-    for node in walk(tree.root_node):
+    for node, above in walk_with_parents(tree.root_node):
         if not node.is_named:
             continue
         kind = row.functions.get(node.type) or row.types.get(node.type)
@@ -248,7 +252,7 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
                 kind = "impl"
             name = name_of(node)
         elif row.role(node.type) is Role.LAMBDA and row.name in _BINDING:
-            name, outer = _bound_name(node)
+            name, outer = _bound_name(node, above)
             kind = "function" if name else None
         if kind is None or not name:
             continue
@@ -256,8 +260,10 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
             stack.pop()
         if row.name in _NEEDS_BODY and kind in _TYPE_WORDS and _body(node, row) is None:
             continue
-        while outer.parent is not None and outer.parent.type in row.containers:
-            outer = outer.parent
+        at = next((i for i, up in enumerate(above[-4:], -min(len(above), 4)) if up == outer), 0)
+        while at > -len(above) and above[at - 1].type in row.containers:
+            at -= 1
+            outer = above[at]
         around = stack[-1].definition if stack else None
         if node.type == "type_spec":
             kind = _GO_KINDS.get(getattr(node.child_by_field_name("type"), "type", ""), kind)

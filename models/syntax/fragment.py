@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
+from models.syntax.definitions import DefinitionNode
 from models.syntax.grammar import errors, parse
 from models.syntax.language import Language
 from models.syntax.table import language_row
@@ -49,7 +50,8 @@ _DEFINES = {
 class Fragment:
     """A parsed piece: row ``r`` of the tree is line ``r - offset`` (0-based) of the piece.
 
-    ``lines`` is how many lines the piece has, ``errors`` how many parse errors are left in it.
+    ``lines`` is how many lines the piece has, ``errors`` how many parse errors are left in it,
+    ``definitions`` what it defines, where that was read already.
     """
 
     row: Language
@@ -57,6 +59,7 @@ class Fragment:
     offset: int
     lines: int
     errors: int
+    definitions: tuple[DefinitionNode, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import tree_sitter
@@ -39,20 +39,49 @@ def parse(source: bytes, language: str) -> tree_sitter.Tree:
     return tree_sitter.Parser(_grammar(row.name)).parse(source)
 
 
+# Nesting beyond this is no code that a person wrote; what is below is passed over.
+MAX_DEPTH = 400
+
+
 def walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """``node`` and all below it, parents first; a cursor, so that deep nesting is no danger."""
+    """``node`` and all below it down to ``MAX_DEPTH``, parents first."""
+    for here, _ in walk_with_parents(node):
+        yield here
+
+
+def walk_with_parents(
+    node: tree_sitter.Node,
+) -> Iterator[tuple[tree_sitter.Node, Sequence[tree_sitter.Node]]]:
+    """The same with the nodes above each, outermost first (the sequence changes as it goes).
+
+    ``Node.parent`` searches from the root each time; a stack makes deep trees linear.
+    """
     cursor = node.walk()
+    above: list[tree_sitter.Node] = []
     while True:
         here = cursor.node
-        if here is not None:
-            yield here
-        if cursor.goto_first_child() or cursor.goto_next_sibling():
-            continue
-        while cursor.goto_parent():
-            if cursor.goto_next_sibling():
-                break
-        else:
+        if here is None:
             return
+        yield here, above
+        if len(above) < MAX_DEPTH and cursor.goto_first_child():
+            above.append(here)
+            continue
+        while not cursor.goto_next_sibling():
+            if not above or not cursor.goto_parent():
+                return
+            above.pop()
+
+
+def fields_of(node: tree_sitter.Node) -> list[tuple[tree_sitter.Node, str]]:
+    """The children of a node, each with the name of its field ("" where it has none)."""
+    cursor = node.walk()
+    found: list[tuple[tree_sitter.Node, str]] = []
+    more = cursor.goto_first_child()
+    while more:
+        if cursor.node is not None:
+            found.append((cursor.node, cursor.field_name or ""))
+        more = cursor.goto_next_sibling()
+    return found
 
 
 def errors(tree: tree_sitter.Tree) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from models.change import Hunk, LineKind
@@ -69,16 +69,15 @@ class Rows:
 
 
 def _touches(unit: Unit, rows: frozenset[int]) -> bool:
-    start, end = unit.rows
-    return start >= 0 and any(row in rows for row in range(start, end + 1))
+    return not rows.isdisjoint(unit.on)
 
 
 def similarity(old: Unit, new: Unit) -> float:
     """How alike two units are (0 to 1): shared tokens, a little more for the same kind."""
     if not old.words or not new.words:
         return 0.0
-    shared = sum((Counter(old.words) & Counter(new.words)).values())
-    value = 2 * shared / (len(old.words) + len(new.words))
+    shared = sum((old.words & new.words).values())
+    value = 2 * shared / (old.words.total() + new.words.total())
     if old.definition is not None and new.definition is not None:
         value += 0.3 * (old.definition.name == new.definition.name)
     return value * (1.0 if old.kind == new.kind else 0.7)
@@ -96,7 +95,7 @@ def _by_position(
     """Pair units that share a context line: the line says that they are the same."""
     owners: dict[int, list[Unit]] = defaultdict(list)
     for unit in old:
-        for row in range(max(unit.rows[0], 0), unit.rows[1] + 1):
+        for row in sorted(unit.on):
             if row in rows.to_new:
                 owners[rows.to_new[row]].append(unit)
     for unit in new:
@@ -104,7 +103,7 @@ def _by_position(
             continue
         best: tuple[float, Unit] | None = None
         seen: set[int] = set()
-        for row in range(unit.rows[0], unit.rows[1] + 1):
+        for row in sorted(unit.on):
             for owner in owners.get(row, ()):
                 if id(owner) in seen or id(owner) in alignment.other:
                     continue

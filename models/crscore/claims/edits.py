@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import tree_sitter
 
-from models.syntax.grammar import text_of, walk
+from models.syntax.grammar import fields_of, text_of, walk
 from models.syntax.language import Language, Role
 
 # Nesting in which differences are still looked for; below it a node counts as one whole.
 _DEPTH = 40
+# Sequences whose lengths multiply to more are not aligned, and larger nodes not searched.
+_ALIGNED = 40_000
+_LOOKED_INTO = 3_000
 _LISTS = frozenset(
     {Role.ARGUMENTS, Role.PARAMETERS, Role.COLLECTION, Role.STRING, Role.MODIFIER, Role.BLOCK}
 )
@@ -158,6 +161,31 @@ def link_text(call: tree_sitter.Node, row: Language) -> str:
 Path = tuple[tuple[tree_sitter.Node, str, int], ...]
 
 
+def differing(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int, int, int]]:
+    """The runs ``old[i:j]`` and ``new[k:m]`` in which two sequences differ, in order.
+
+    What begins and ends alike is set aside first; what is left is aligned where that is cheap,
+    and else is one run.
+    """
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    olds, news = old[start : len(old) - end], new[start : len(new) - end]
+    if not olds and not news:
+        return []
+    if not olds or not news or len(olds) * len(news) > _ALIGNED:
+        return [(start, start + len(olds), start, start + len(news))]
+    matcher = difflib.SequenceMatcher(None, olds, news, autojunk=False)
+    return [
+        (start + i, start + j, start + k, start + m)
+        for tag, i, j, k, m in matcher.get_opcodes()
+        if tag != "equal"
+    ]
+
+
 class _Differ:
     def __init__(self, row: Language, limit: int = 40) -> None:
         self.row = row
@@ -176,8 +204,8 @@ class _Differ:
         # What a function value takes is compared apart.
         taken = _takes(node, self.row) if self.row.role(node.type) is Role.LAMBDA else None
         return [
-            (child, node.field_name_for_child(at) or "")
-            for at, child in enumerate(node.children)
+            (child, name)
+            for child, name in fields_of(node)
             if self.row.role(child.type) not in (Role.COMMENT, Role.BLOCK)
             and child.type not in (",", ";")
             and child != taken
@@ -212,7 +240,7 @@ class _Differ:
             return
         if role is Role.BINARY and self._operands(old, new, around, old_around, depth):
             return
-        if role is Role.CALL and self._chains(old, new, around, old_around, depth):
+        if role is Role.CALL and self._chains(old, new, around, old_around):
             return
         olds, news = self._children(old), self._children(new)
         if (
@@ -254,28 +282,17 @@ class _Differ:
         return True
 
     def _chains(
-        self,
-        old: tree_sitter.Node,
-        new: tree_sitter.Node,
-        around: Path,
-        old_around: Path,
-        depth: int,
+        self, old: tree_sitter.Node, new: tree_sitter.Node, around: Path, old_around: Path
     ) -> bool:
         """Align two chains of calls ``a.b().c()`` link by link, where they differ in length."""
         olds, news = chain(old, self.row), chain(new, self.row)
         if len(olds) == len(news):
             return False
-        matcher = difflib.SequenceMatcher(
-            None,
-            [link_text(link, self.row) for link in olds],
-            [link_text(link, self.row) for link in news],
-            autojunk=False,
-        )
-        if matcher.ratio() < 0.3:
+        first = [link_text(link, self.row) for link in olds]
+        second = [link_text(link, self.row) for link in news]
+        if not set(first) & set(second):
             return False
-        for tag, i, j, k, m in matcher.get_opcodes():
-            if tag == "equal":
-                continue
+        for i, j, k, m in differing(first, second):
             for at in range(i, j):
                 self.found.append(
                     Edit(olds[at], None, (*around, (new, LINK, at)), (*old_around, (old, LINK, at)))
@@ -284,7 +301,6 @@ class _Differ:
                 self.found.append(
                     Edit(None, news[to], (*around, (new, LINK, to)), (*old_around, (old, LINK, to)))
                 )
-        del depth
         return True
 
     def _sequence(
@@ -298,19 +314,12 @@ class _Differ:
         depth: int,
     ) -> None:
         """Align children that need not be as many on both sides."""
-        matcher = difflib.SequenceMatcher(
-            None,
-            [self.tokens(a) for a, _ in olds],
-            [self.tokens(b) for b, _ in news],
-            autojunk=False,
-        )
-        for tag, i, j, k, m in matcher.get_opcodes():
-            if tag == "equal":
-                continue
+        first, second = [self.tokens(a) for a, _ in olds], [self.tokens(b) for b, _ in news]
+        for i, j, k, m in differing(first, second):
             lefts, rights = list(range(i, j)), list(range(k, m))
             while lefts and rights:
                 pair = self._best(olds, news, lefts, rights)
-                if pair is None:
+                if pair is None or len(self.found) >= self.limit:
                     break
                 at, to = pair
                 lefts.remove(at)
@@ -391,6 +400,8 @@ def edits(
 
 def holds(outer: tree_sitter.Node, inner: tree_sitter.Node, row: Language) -> bool:
     """Whether some node below ``outer`` says the same as ``inner``."""
+    if outer.descendant_count > _LOOKED_INTO:
+        return False
     want = leaves(inner, row)
     size = len(want)
     if not size:

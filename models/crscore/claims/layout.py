@@ -9,6 +9,9 @@ from models.crscore.claims.units import FUNCTION, TYPE, Unit
 from models.crscore.claims.wording import definition_phrase, quote, quoted
 from models.syntax.language import Role
 
+# Beyond this many comparisons what moved is not told.
+_COMPARED = 250_000
+
 
 def _moved(reading: Reading) -> list[tuple[Unit, Unit]]:
     """Kept pairs that changed places with other kept ones."""
@@ -24,6 +27,8 @@ def _moved(reading: Reading) -> list[tuple[Unit, Unit]]:
         for old in reading.old
         if (new := reading.alignment.counterpart(old)) is not None and new.rows[0] >= 0
     ]
+    if len(order) * len(others) > _COMPARED:
+        return []
     for old, new in order:
         crossed = sum((o < old.index) != (n < new.index) for o, n in others)
         if crossed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from models.change import Hunk
 from models.crscore.claims import (
@@ -19,6 +20,7 @@ from models.crscore.claims.wording import Said
 from models.hunk_text import parse_hunks
 from models.review_types import PseudoReference, ReferenceKind
 from models.syntax import guess_language, language_row
+from models.syntax.definitions import definition_nodes
 from models.syntax.fragment import Fragment, read_fragments
 from models.syntax.grammar import errors, parse
 
@@ -42,6 +44,18 @@ def _side(hunk: Hunk, new: bool) -> str:
     return "\n".join(line.text for line in (hunk.after if new else hunk.before))
 
 
+@lru_cache(maxsize=8)
+def _file(source: bytes, language: str) -> Fragment | None:
+    """A file's tree; kept for a while, since all hunks of the file ask for it."""
+    row = language_row(language)
+    if row is None:
+        return None
+    tree = parse(source, row.name)
+    return Fragment(
+        row, tree, 0, source.count(b"\n") + 1, errors(tree), tuple(definition_nodes(tree, row))
+    )
+
+
 def _whole(source: bytes | None, hunk: Hunk, new: bool, language: str) -> Fragment | None:
     """A whole file's tree, where the file is there, matches the hunk and is not too large."""
     row = language_row(language)
@@ -52,8 +66,7 @@ def _whole(source: bytes | None, hunk: Hunk, new: bool, language: str) -> Fragme
     wanted = _side(hunk, new).encode("utf-8", "surrogateescape").split(b"\n")
     if count and text[start - 1 : start - 1 + count] != wanted:
         return None
-    tree = parse(source, row.name)
-    return Fragment(row, tree, 0, len(text), errors(tree))
+    return _file(source, row.name)
 
 
 def _readable(hunk: Hunk) -> bool:

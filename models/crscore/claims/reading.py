@@ -78,9 +78,9 @@ class Reading:
         side = self.hunk.after if is_new else self.hunk.before
         marked = self.rows.new_changed if is_new else self.rows.old_changed
         found: list[int] = []
-        for row in range(max(unit.rows[0], first), unit.rows[1] + 1):
+        for row in sorted(unit.on):
             at = row - first
-            if row in marked and at < len(side):
+            if row in marked and 0 <= at < len(side):
                 number = side[at].new_no if is_new else side[at].old_no
                 if number is not None:
                     found.append(number)

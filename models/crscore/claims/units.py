@@ -7,6 +7,7 @@ own; so code that is only indented further, under a new condition, keeps its own
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ import tree_sitter
 
 from models.syntax.definitions import Definition, DefinitionNode, definition_nodes
 from models.syntax.fragment import PLACEHOLDER, Fragment
-from models.syntax.grammar import text_of
+from models.syntax.grammar import fields_of, text_of
 from models.syntax.language import Language, Role
 
 FUNCTION, TYPE, EXPRESSION, DOCSTRING = "function", "type", "expression", "docstring"
@@ -49,12 +50,14 @@ _STATEMENTS = frozenset(
 )
 # A unit with more tokens is compared as it stands; none is looked into.
 MAX_TOKENS = 4000
+_BAG = 600
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(eq=False, slots=True)
 class Unit:
-    """One unit; ``rows`` are the 0-based lines of the piece that its own tokens stand on.
+    """One unit; ``rows`` are the first and last 0-based line of the piece that its own tokens
+    stand on, (-1, -1) where they are out of sight, and ``on`` all of them.
 
     ``parents`` are the units around it, outermost first, each with the field by which it holds
     this one ("alternative" for the other branch of a condition).
@@ -65,11 +68,12 @@ class Unit:
     node: tree_sitter.Node
     tokens: tuple[str, ...]
     rows: tuple[int, int]
+    on: frozenset[int] = frozenset()
     parents: tuple[tuple[Unit, str], ...] = ()
     definition: Definition | None = None
     definition_node: tree_sitter.Node | None = None
     inner: list[Unit] = field(default_factory=list)
-    _words: tuple[str, ...] | None = None
+    _words: Counter[str] | None = None
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
@@ -77,10 +81,10 @@ class Unit:
         return self.kind, self.tokens
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def words(self) -> Counter[str]:
         """Its words and signs, strings and all, by which likeness is judged."""
         if self._words is None:
-            self._words = tuple(_WORD.findall(self.text[:20_000])[:MAX_TOKENS])
+            self._words = Counter(_WORD.findall(self.text[:8_000])[:_BAG])
         return self._words
 
     @property
@@ -109,15 +113,13 @@ def comment_words(text: str) -> list[str]:
     return words
 
 
-def _is_nested(
-    child: tree_sitter.Node, name: str | None, inside: Role | None, row: Language
-) -> bool:
+def _is_nested(child: tree_sitter.Node, name: str, inside: Role | None, row: Language) -> bool:
     if not child.is_named:
         return False
     role = row.role(child.type)
     if role is Role.BLOCK or role in _NESTED_ROLES:
         return True
-    if row.name == "bash" and inside in _COMPOUND and name is None:
+    if row.name == "bash" and inside in _COMPOUND and not name:
         return role in (Role.CALL, Role.ASSIGNMENT, Role.DECLARATION, Role.STATEMENT) or (
             role in _COMPOUND
         )
@@ -139,7 +141,8 @@ class _Reader:
         self.last = last + fragment.offset
         self.units: list[Unit] = []
         self.outer: dict[int, DefinitionNode] = {}
-        for entry in definition_nodes(fragment.tree, fragment.row):
+        found = fragment.definitions
+        for entry in definition_nodes(fragment.tree, fragment.row) if found is None else found:
             self.outer.setdefault(entry.outer.id, entry)
         self.root = fragment.tree.root_node
 
@@ -162,7 +165,7 @@ class _Reader:
         if entry is None and (
             (node.type in _TRANSPARENT and role is None)
             or role in (Role.BLOCK, Role.EXPORT)
-            or node.parent is None
+            or node == self.root
         ):
             stray = node.is_error
             for child in node.named_children:
@@ -187,9 +190,8 @@ class _Reader:
         tokens: list[str] = []
         nested: list[tuple[tree_sitter.Node, str]] = []
         top, bottom = -1, -1
-        stack: list[tuple[tree_sitter.Node, str | None, tree_sitter.Node | None]] = [
-            (node, None, None)
-        ]
+        on: set[int] = set()
+        stack: list[tuple[tree_sitter.Node, str, tree_sitter.Node | None]] = [(node, "", None)]
         body = entry.node.child_by_field_name("body") if entry is not None else None
         while stack:
             here, name, parent = stack.pop()
@@ -200,7 +202,7 @@ class _Reader:
                     and _is_nested(here, name, self.row.role(parent.type), self.row)
                 )
             ):
-                nested.append((here, name or ""))
+                nested.append((here, name))
                 continue
             if here.child_count == 0 or self.row.role(here.type) is Role.STRING:
                 if self.row.role(here.type) is Role.COMMENT:
@@ -213,13 +215,11 @@ class _Reader:
                     continue
                 if text.strip():
                     tokens.append(" ".join(text.split()))
+                    on.update(range(here.start_point.row, here.end_point.row + 1))
                     top = here.start_point.row if top < 0 else top
                     bottom = max(bottom, here.end_point.row)
                 continue
-            stack.extend(
-                (child, here.field_name_for_child(at), here)
-                for at, child in reversed(list(enumerate(here.children)))
-            )
+            stack.extend((child, name, here) for child, name in reversed(fields_of(here)))
         if not tokens or top > self.last or bottom < self.first:
             # The head is out of sight; it still stands around what is in sight.
             top = bottom = -1
@@ -239,6 +239,9 @@ class _Reader:
             node=node,
             tokens=tuple(tokens[:MAX_TOKENS]),
             rows=(max(top - self.offset, 0), bottom - self.offset) if top >= 0 else (-1, -1),
+            on=frozenset(row - self.offset for row in on if self.first <= row <= self.last)
+            if top >= 0
+            else frozenset(),
             parents=parents,
             definition=definition,
             definition_node=entry.node if entry is not None else None,
@@ -262,7 +265,7 @@ class _Reader:
             and node.type == "expression_statement"
             and node.named_child_count == 1
             and node.named_children[0].type == "string"
-            and (node.prev_named_sibling is None or node.prev_named_sibling.type == "comment")
+            and self._is_first(parents)
         ):
             return DOCSTRING
         if role is None or role is Role.STATEMENT:
@@ -272,6 +275,14 @@ class _Reader:
                 return inner_role.value
             return EXPRESSION
         return role.value
+
+    def _is_first(self, parents: tuple[tuple[Unit, str], ...]) -> bool:
+        """Whether nothing but comments stands before in the same body."""
+        if parents:
+            return parents[-1][0].kind in (FUNCTION, TYPE, EXPRESSION) and all(
+                unit.kind == Role.COMMENT.value for unit in parents[-1][0].inner
+            )
+        return all(unit.kind == Role.COMMENT.value for unit in self.units[:10])
 
     def _comment(
         self, node: tree_sitter.Node, parents: tuple[tuple[Unit, str], ...]
@@ -291,6 +302,7 @@ class _Reader:
             # Lines of one remark are one unit.
             previous.tokens = (*previous.tokens, *words)[:MAX_TOKENS]
             previous.rows = (previous.rows[0], end - self.offset)
+            previous.on |= set(range(start - self.offset, end - self.offset + 1))
             return None
         unit = Unit(
             len(self.units),
@@ -298,6 +310,7 @@ class _Reader:
             node,
             tuple(words[:MAX_TOKENS]),
             (max(start - self.offset, 0), end - self.offset),
+            frozenset(range(max(start - self.offset, 0), end - self.offset + 1)),
             parents,
         )
         self._add(unit)
