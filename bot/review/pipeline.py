@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from bot.diff import Attributes, PathFilter, cover
 from bot.github.fingerprints import fingerprint
+from bot.repo_config import keep_languages
 from bot.review.candidates import finding_candidates, remark_candidates, revision_candidates
 from bot.review.gate import Draft, Gate
 from bot.review.render import render_review
@@ -130,6 +131,7 @@ class ReviewPipeline:
                 # the base's: an author must not hide code from review by attributes of the head
                 attributes=Attributes(sources.base(".gitattributes") or b""),
             )
+            covered = keep_languages(covered, options.languages)
             readings = self._read(covered, sources, progress)
         with _timed(timings, "analyzers"):
             progress("analyzers", 0, 1)
