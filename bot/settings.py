@@ -72,7 +72,8 @@ class Settings(BaseSettings):
 
     # reviewing: what a repository's own configuration may narrow but not widen
     sure: float = Field(default=0.5, ge=0, le=1)
-    max_comments: int = Field(default=10, ge=0)
+    max_comments: int = Field(default=10, ge=0, le=50)
+    """At most 50, as in a repository's own configuration, which is laid over this."""
     use_model: bool = True
     analyzers: tuple[str, ...] | None = None
     review_drafts: bool = False
