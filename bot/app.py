@@ -47,7 +47,7 @@ def create_app(
     ledger = ledger or Ledger(settings.database)
     queue = queue or JobQueue(settings.database, settings.job_version)
     metrics = Metrics()
-    recorder = Recorder(ledger.database, queue.deliver)
+    recorder = Recorder(ledger.database, queue.deliver_new)
     app = Flask("marginalia")
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     app.extensions[EXTENSION] = WebState(

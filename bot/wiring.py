@@ -110,7 +110,7 @@ def chores_of(
     """What one worker of all does now and then: missed deliveries, polling."""
     receiver = Receiver(
         settings,
-        Recorder(ledger.database, JobQueue(settings.database, settings.job_version).deliver),
+        Recorder(ledger.database, JobQueue(settings.database, settings.job_version).deliver_new),
         router(),
         metrics,
     )

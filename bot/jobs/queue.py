@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy.orm import Session
 
@@ -37,6 +38,20 @@ class JobQueue:
             application_name=APPLICATION,
             lazy=True,
             retry_connection_errors=False,
+        )
+
+    def deliver_new(self, connection: sa.Connection, delivery_id: int, dispatch: int = 0) -> None:
+        """Queue the handling of a delivery that this transaction records."""
+        self._enqueue(
+            connection,
+            {
+                "workflow_name": DELIVER_WORKFLOW,
+                "queue_name": DELIVERIES,
+                "workflow_id": delivery_workflow(delivery_id, dispatch),
+            },
+            0,
+            delivery_id,
+            dispatch,
         )
 
     def deliver(self, session: Session, delivery: Delivery, delay: float = 0) -> None:
@@ -79,14 +94,18 @@ class JobQueue:
         self._engine.dispose()
 
     def _enqueue(
-        self, session: Session, options: EnqueueOptions, delay: float, *args: int | str
+        self,
+        transaction: Session | sa.Connection,
+        options: EnqueueOptions,
+        delay: float,
+        *args: int | str,
     ) -> None:
         # Pinned: otherwise jobs queued by one release would wait for ever for its workers.
         options["app_version"] = self._version
         options["application_name"] = APPLICATION
         if delay > 0:
             options["delay_seconds"] = delay
-        self.client.enqueue_in_transaction(session, options, *args)
+        self.client.enqueue_in_transaction(transaction, options, *args)
 
 
 def delivery_workflow(delivery_id: int, dispatch: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from prometheus_client import multiprocess
 
 from bot import logs
+from bot.metrics_export import SHARED_FOLDER
 from bot.settings import Settings
 
 GRACE_SECONDS = 30
@@ -62,4 +64,5 @@ def _adopt_logs(_server: Any) -> None:
 
 
 def _forget_process(_server: Any, worker: Any) -> None:
-    multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+    if os.environ.get(SHARED_FOLDER):
+        multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -14,6 +15,30 @@ from bot.store.tables import Delivery, DeliveryState, Job, JobState
 
 Enqueue = Callable[[Session, Delivery, float], None]
 """Queues a delivery's handling within the transaction, after a delay in seconds."""
+
+
+class EnqueueNew(Protocol):
+    """Queues a delivery's handling within the transaction that records it."""
+
+    def __call__(self, connection: sa.Connection, delivery_id: int, dispatch: int = 0) -> None:
+        """Queue one dispatch of the delivery with this number."""
+        ...
+
+
+# Built once: the webhook's one statement, at every delivery.
+_ZEROS = {"redeliveries": 0, "dispatch": 0, "tries": 0, "defers": 0}
+_INSERT_SQLITE = (
+    sqlite.insert(Delivery)
+    .values(_ZEROS)
+    .on_conflict_do_nothing(index_elements=["target", "guid"])
+    .returning(Delivery.id)
+)
+_INSERT_POSTGRESQL = (
+    postgresql.insert(Delivery)
+    .values(_ZEROS)
+    .on_conflict_do_nothing(index_elements=["target", "guid"])
+    .returning(Delivery.id)
+)
 
 REVIVED_BY_REDELIVERY = (JobState.FAILED, JobState.CANCELLED, JobState.SUPERSEDED)
 
@@ -56,8 +81,11 @@ class Deliveries:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def record(self, session: Session, new: NewDelivery, now: float, enqueue: Enqueue) -> Recorded:
+    def record(
+        self, connection: sa.Connection, new: NewDelivery, now: float, enqueue: EnqueueNew
+    ) -> Recorded:
         """Write a delivery and queue its handling; a repeated one wakes what it left unfinished."""
+        insert = _INSERT_SQLITE if self._db.sqlite else _INSERT_POSTGRESQL
         values = {
             "target": new.target,
             "guid": new.guid,
@@ -73,22 +101,16 @@ class Deliveries:
             "received_at": now,
             "state": new.state.value,
             "reason": new.reason,
-            "redeliveries": 0,
-            "dispatch": 0,
-            "tries": 0,
-            "defers": 0,
         }
-        insert = sqlite.insert if self._db.sqlite else postgresql.insert
-        made = session.execute(
-            insert(Delivery)
-            .values(values)
-            .on_conflict_do_nothing(index_elements=["target", "guid"])
-            .returning(Delivery.id)
-        ).scalar_one_or_none()
+        made = connection.execute(insert, values).scalar_one_or_none()
         if made is not None:
             if new.state is DeliveryState.RECEIVED:
-                enqueue(session, Delivery(id=made, dispatch=0), 0)
+                enqueue(connection, made)
             return Recorded(made, fresh=True)
+        with Session(connection, expire_on_commit=False) as session:
+            return self._repeated(session, new, enqueue)
+
+    def _repeated(self, session: Session, new: NewDelivery, enqueue: EnqueueNew) -> Recorded:
         row = session.execute(
             sa.select(Delivery)
             .where(Delivery.target == new.target, Delivery.guid == new.guid)
@@ -99,9 +121,11 @@ class Deliveries:
             row.state == DeliveryState.HANDLED and self._left_unfinished(session, row.id)
         )
         if revive:
-            # What an old retention run took away comes with the redelivery again.
+            # What retention took away comes with the redelivery again.
             row.body = new.body
-            self._again(session, row, enqueue, 0)
+            self._reset(row)
+            enqueue(session.connection(), row.id, row.dispatch)
+        session.flush()
         return Recorded(row.id, fresh=False, revived=revive)
 
     @staticmethod
@@ -112,13 +136,12 @@ class Deliveries:
         return session.execute(query).scalar_one() > 0
 
     @staticmethod
-    def _again(session: Session, row: Delivery, enqueue: Enqueue, delay: float) -> None:
+    def _reset(row: Delivery) -> None:
         row.state = DeliveryState.RECEIVED
         row.reason = ""
         row.tries = 0
         row.defers = 0
         row.dispatch += 1
-        enqueue(session, row, delay)
 
     def start(self, delivery_id: int, dispatch: int, max_tries: int) -> Delivery | None:
         """Begin handling: the row, or ``None`` where this dispatch no longer counts.
@@ -170,7 +193,8 @@ class Deliveries:
             row = session.get(Delivery, delivery_id, with_for_update=True)
             if row is None or row.state == DeliveryState.RECEIVED or row.body is None:
                 return False
-            self._again(session, row, enqueue, 0)
+            self._reset(row)
+            enqueue(session, row, 0)
             return True
 
     def get(self, delivery_id: int) -> Delivery | None:

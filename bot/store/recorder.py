@@ -12,7 +12,7 @@ import time
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import Database
-from bot.store.deliveries import Deliveries, Enqueue, NewDelivery, Recorded
+from bot.store.deliveries import Deliveries, EnqueueNew, NewDelivery, Recorded
 
 MAX_BATCH = 64
 
@@ -33,7 +33,7 @@ class _Ticket:
 class Recorder:
     """Writes deliveries durably; called by every web thread."""
 
-    def __init__(self, database: Database, enqueue: Enqueue) -> None:
+    def __init__(self, database: Database, enqueue: EnqueueNew) -> None:
         self._db = database
         self._deliveries = Deliveries(database)
         self._enqueue = enqueue
@@ -76,11 +76,11 @@ class Recorder:
 
     def _write(self, batch: list[_Ticket]) -> None:
         now = time.time()
-        with self._db.write() as session:
+        with self._db.writer() as connection:
             # In one order everywhere, so that two processes never wait for each other's rows.
             ordered = sorted(batch, key=lambda ticket: (ticket.new.target, ticket.new.guid))
             results = [
-                self._deliveries.record(session, ticket.new, now, self._enqueue)
+                self._deliveries.record(connection, ticket.new, now, self._enqueue)
                 for ticket in ordered
             ]
         for ticket, result in zip(ordered, results, strict=True):

@@ -127,7 +127,7 @@ class Bench:
             body_sha256=hashlib.sha256(body).hexdigest(),
             installation_id=REF.installation_id,
         )
-        return Recorder(self.ledger.database, self.queue.deliver).record(new).id
+        return Recorder(self.ledger.database, self.queue.deliver_new).record(new).id
 
     def handled(self, number: int) -> Delivery:
         def done() -> bool:
@@ -227,7 +227,7 @@ def test_the_same_body_under_a_new_guid_does_nothing(bench: Bench) -> None:
     row = bench.ledger.deliveries.get(1)
     assert row is not None
     new = NewDelivery("integration:1", "replayed", row.event, row.body or b"", row.body_sha256)
-    made = Recorder(bench.ledger.database, bench.queue.deliver).record(new)
+    made = Recorder(bench.ledger.database, bench.queue.deliver_new).record(new)
     again = bench.handled(made.id)
     assert (again.state, again.reason) == (DeliveryState.IGNORED, "the same body as delivery 1")
     assert len(bench.jobs()) == 1
@@ -385,7 +385,7 @@ def test_a_gone_repository_fails_and_a_redelivery_wakes_it(bench: Bench) -> None
     assert (row.state, row.reason) == (DeliveryState.FAILED, "o/r#3: not found, or not ours to see")
     bench.forge.pull = ask  # type: ignore[method-assign]
     new = NewDelivery(row.target, row.guid, row.event, row.body or b"", row.body_sha256)
-    again = Recorder(bench.ledger.database, bench.queue.deliver).record(new)
+    again = Recorder(bench.ledger.database, bench.queue.deliver_new).record(new)
     assert again.revived
     assert bench.handled(row.id).state == DeliveryState.HANDLED
 

@@ -29,7 +29,7 @@ from bot.store.deliveries import NewDelivery
 from bot.store.ledger import Ledger
 from bot.store.recorder import Recorder
 from bot.store.retention import forget_old
-from bot.store.tables import Base, Delivery, DeliveryState, JobState, ReviewRowState
+from bot.store.tables import Base, DeliveryState, JobState, ReviewRowState
 from models.change import Side
 from tests.bot.service import BASE, HEAD, REF, change, result, state
 from tests.postgres import new_database
@@ -70,7 +70,7 @@ def test_sqlite_syncs_every_commit(ledger: Ledger, queue: JobQueue) -> None:
 
 def test_a_delivery_is_one_by_hook_and_guid(ledger: Ledger, queue: JobQueue) -> None:
     """Trouble 8: all hooks of an event carry one GUID; a redelivery is no second delivery."""
-    recorder = Recorder(ledger.database, queue.deliver)
+    recorder = Recorder(ledger.database, queue.deliver_new)
     first = recorder.record(delivery("g1"))
     again = recorder.record(delivery("g1"))
     other_hook = recorder.record(delivery("g1", target="integration:9"))
@@ -86,8 +86,8 @@ def test_a_delivery_is_one_by_hook_and_guid(ledger: Ledger, queue: JobQueue) -> 
 
 
 def test_delivery_and_job_are_one_transaction(ledger: Ledger, queue: JobQueue) -> None:
-    def fail(session: object, row: Delivery, delay: float) -> None:
-        queue.deliver(session, row, delay)  # type: ignore[arg-type]
+    def fail(connection: sa.Connection, delivery_id: int, dispatch: int = 0) -> None:
+        queue.deliver_new(connection, delivery_id, dispatch)
         raise sa.exc.OperationalError("enqueue", {}, Exception("disk full"))
 
     recorder = Recorder(ledger.database, fail)
@@ -101,7 +101,7 @@ def test_delivery_and_job_are_one_transaction(ledger: Ledger, queue: JobQueue) -
 
 
 def test_many_threads_record_each_delivery_once(ledger: Ledger, queue: JobQueue) -> None:
-    recorder = Recorder(ledger.database, queue.deliver)
+    recorder = Recorder(ledger.database, queue.deliver_new)
     results: list[tuple[str, bool]] = []
 
     def work(offset: int) -> None:
@@ -121,7 +121,7 @@ def test_many_threads_record_each_delivery_once(ledger: Ledger, queue: JobQueue)
 
 def test_hostile_text_is_kept_visibly(ledger: Ledger, queue: JobQueue) -> None:
     """Trouble 21: text that is not UTF-8, or holds NUL, costs nothing."""
-    recorder = Recorder(ledger.database, queue.deliver)
+    recorder = Recorder(ledger.database, queue.deliver_new)
     name = "o/\udcff\x00r"
     made = recorder.record(delivery("g1", repository=name, headers={"h": name}))
     row = ledger.deliveries.get(made.id)
@@ -269,7 +269,7 @@ def test_leases_and_holds(ledger: Ledger) -> None:
 def test_retention_forgets_bodies_first_and_never_the_unfinished(
     ledger: Ledger, queue: JobQueue
 ) -> None:
-    recorder = Recorder(ledger.database, queue.deliver)
+    recorder = Recorder(ledger.database, queue.deliver_new)
     done = recorder.record(delivery("g1")).id
     waiting = recorder.record(delivery("g2")).id
     ledger.deliveries.finish(done, DeliveryState.HANDLED, "", time.time())
