@@ -26,6 +26,9 @@ def train(
     rate: Annotated[
         float, typer.Option(min=0, help="Peak rate, relative to a weight's size.")
     ] = 0.015,
+    longest: Annotated[
+        tuple[int, int], typer.Option(help="Longest source and answer in tokens.")
+    ] = (256, 72),
     limit: Annotated[
         int | None, typer.Option(min=1, help="Records a file of `edits`, for a quick trial.")
     ] = None,
@@ -54,6 +57,8 @@ def train(
         tokens=tokens,
         rate=rate,
         limit=limit,
+        longest_source=longest[0],
+        longest_answer=longest[1],
     )
     try:
         run(options, typer.echo)

@@ -214,7 +214,9 @@ def _clash(candidate: Candidate, other: Candidate, same_words: bool) -> Verdict 
     apart = candidate.line < other.start_line or other.line < candidate.start_line
     if apart:
         return None
-    if same_words or candidate.origin == other.origin:
+    # one rule on one line is one remark; a model's origin says nothing of what it remarks on
+    same_rule = candidate.origin == other.origin and not is_model(candidate)
+    if same_words or same_rule:
         return Verdict(Reason.DUPLICATE, "a better ranked remark on these lines says the same")
     if candidate.replacement is not None and other.replacement is not None:
         return Verdict(Reason.OVERLAPS, "it would change lines of another suggestion")

@@ -28,8 +28,13 @@ class Encoded:
     answer: list[int]
 
 
-def encode(codec: EditCodec, example: Example, rng: random.Random) -> Encoded | None:
-    """Ids of an example, or ``None`` where it is longer than the model reads or says."""
+def encode(
+    codec: EditCodec,
+    example: Example,
+    rng: random.Random,
+    longest: tuple[int, int] = (MAX_SOURCE, MAX_ANSWER),
+) -> Encoded | None:
+    """Ids of an example, or ``None`` where source or answer is longer than ``longest``."""
     source = codec.source(
         example.task,
         example.language,
@@ -50,7 +55,7 @@ def encode(codec: EditCodec, example: Example, rng: random.Random) -> Encoded | 
         answer = [*answer, codec.end]
     else:
         answer = codec.edits(example.edits)
-    if len(source) > MAX_SOURCE or len(answer) > MAX_ANSWER:
+    if len(source) > longest[0] or len(answer) > longest[1]:
         return None
     return Encoded(source, answer)
 
@@ -93,6 +98,7 @@ def stream(
     seed: int,
     *,
     tokens: int,
+    longest: tuple[int, int] = (MAX_SOURCE, MAX_ANSWER),
     pool: int = 1024,
 ) -> Iterator[Batch]:
     """Batches without end, drawn from the weighted sources; the seed fixes all of them."""
@@ -103,7 +109,7 @@ def stream(
         rows: list[Encoded] = []
         while len(rows) < pool:
             example = rng.choices(makers, weights)[0](rng)
-            row = None if example is None else encode(codec, example, rng)
+            row = None if example is None else encode(codec, example, rng, longest)
             if row is not None:
                 rows.append(row)
         groups = cut_batches(rows, tokens)

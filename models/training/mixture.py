@@ -351,15 +351,15 @@ def mixture(folder: Path, *, limit: int | None = None) -> list[tuple[float, Call
     people = PullRequests(folder, "train")
     java = Dialect(folder)
     return [
-        (0.17, edits.revision),
-        (0.32, edits.unrevised),
-        (0.16, edits.spoiled),
-        (0.03, edits.denoise),
-        (0.03, edits.described),
-        (0.06, people.comment),
+        (0.13, edits.revision),
+        (0.30, edits.unrevised),
+        (0.28, edits.spoiled),
+        (0.02, edits.denoise),
+        (0.02, edits.described),
+        (0.05, people.comment),
         (0.04, people.suggestion),
-        (0.10, java.review),
+        (0.09, java.review),
         (0.01, java.remark),
-        (0.03, java.transform),
-        (0.05, java.one_line),
+        (0.02, java.transform),
+        (0.04, java.one_line),
     ]

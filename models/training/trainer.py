@@ -21,7 +21,16 @@ from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGene
 
 from models.crscore.encoder import fast_bfloat16
 from models.generators.line_edits import EditCodec
-from models.training.batches import Batch, Encoded, cut_batches, encode, pad, stream
+from models.training.batches import (
+    MAX_ANSWER,
+    MAX_SOURCE,
+    Batch,
+    Encoded,
+    cut_batches,
+    encode,
+    pad,
+    stream,
+)
 from models.training.card import write_card
 from models.training.examples import Example
 from models.training.mixture import Edits, PullRequests, mixture, records
@@ -37,7 +46,8 @@ class TrainOptions:
     ``minutes`` bounds the time spent in steps, over all resumed runs together; the learning rate
     falls to zero over the last 30 % of it. ``tokens`` is the number of padded source tokens a
     batch. ``rate`` is relative: each parameter moves by ``rate`` times its own root mean square
-    (see ``scale_rates``).
+    (see ``scale_rates``). Longer examples than ``longest_source`` and ``longest_answer`` (tokens)
+    are left out: a short first stage learns to copy in a third of the time.
     """
 
     data: Path
@@ -53,6 +63,8 @@ class TrainOptions:
     decoder_layers: int = 3
     rate: float = 1.5e-2
     tokens: int = 8192
+    longest_source: int = MAX_SOURCE
+    longest_answer: int = MAX_ANSWER
     threads: int | None = None
     limit: int | None = None
 
@@ -266,7 +278,13 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
     validation = Validation(codec, options.data, 240, options.limit)
     sources = mixture(options.data, limit=options.limit)
     # a resumed run draws new examples: its stream's seed counts the steps already made
-    batches = stream(codec, sources, options.seed + progress.step, tokens=options.tokens)
+    batches = stream(
+        codec,
+        sources,
+        options.seed + progress.step,
+        tokens=options.tokens,
+        longest=(options.longest_source, options.longest_answer),
+    )
     fast = fast_bfloat16()
     report(
         f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f}M parameters, vocabulary "
