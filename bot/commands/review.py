@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from bot.review.types import Progress, ReviewResult, Sources
+    from models.change import Change
+
+FormatName = Literal["sarif", "rdjson", "rdjsonl", "github", "junit"]
+LevelName = Literal["info", "warning", "error"]
 
 
 def review(
@@ -21,11 +31,31 @@ def review(
     diff: Annotated[
         str | None, typer.Option(help="Review a unified diff file instead; - is standard input.")
     ] = None,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Review what is staged (a pre-commit hook).")
+    ] = False,
+    pushed: Annotated[
+        bool, typer.Option("--pushed", help="Review what is pushed (pre-commit's pre-push stage).")
+    ] = False,
+    whole: Annotated[
+        bool,
+        typer.Option("--all", help="Review all files of a commit (default HEAD), as if new."),
+    ] = False,
+    all_limit: Annotated[
+        int, typer.Option(min=1, help="With --all: at most so many files, and 100 lines for each.")
+    ] = 200,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    form: Annotated[
+        FormatName | None, typer.Option("--format", help="Print for another program.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="List every candidate with scores and verdict.")
     ] = False,
+    fail_on: Annotated[
+        LevelName | None,
+        typer.Option(help="Exit with 1 where a comment is at least this severe."),
+    ] = None,
     max_comments: Annotated[int, typer.Option(min=0, help="At most so many comments.")] = 10,
     sure: Annotated[
         float,
@@ -38,33 +68,101 @@ def review(
 ) -> None:
     """Review a change and print what passes the gate.
 
-    Exit codes: 0 reviewed (whatever was found), 2 wrong input.
+    Exit codes: 0 reviewed (whatever was found), 1 a printed comment is as severe as --fail-on
+    says, 2 wrong input.
     """
     from bot.errors import FatalError
-    from bot.review.local import load_pipeline, read_change, with_progress
-
-    if as_json and markdown:
-        raise FatalError("--json and --markdown exclude each other: give one of them")
-    if diff is not None and range_text is not None:
-        raise FatalError("--diff and a range exclude each other: give one of them")
+    from bot.review.local import load_pipeline, with_progress
     from bot.review.types import ReviewOptions
 
+    _only_one({"--json": as_json, "--markdown": markdown, "--format": form is not None})
+    _only_one({"--diff": diff is not None, "--staged": staged, "--pushed": pushed, "--all": whole})
+    if range_text is not None and (diff is not None or staged or pushed):
+        given = "--diff" if diff is not None else "--staged" if staged else "--pushed"
+        raise FatalError(f"{given} and a range exclude each other: give one of them")
+    if explain and form is not None:
+        raise FatalError("--explain goes with the terminal, --json and --markdown: drop --format")
     options = ReviewOptions(sure=sure, max_comments=max_comments, use_model=not no_model)
-    with read_change(repo, range_text, diff) as (change, sources):
-        if not change.files:
-            sys.stderr.write("marginalia: nothing changed in this range\n")
-        with with_progress() as progress:
+    with with_progress() as progress:
+        if staged or pushed or whole:
+            reading = _read_repository(repo, range_text, staged, whole, all_limit, progress)
+        else:
+            from bot.review.local import read_change
+
+            reading = read_change(repo, range_text, diff)
+        with reading as (change, sources):
+            if not change.files:
+                sys.stderr.write("marginalia: nothing changed in this range\n")
             progress("loading", 0, 1)
             pipeline = load_pipeline(model=model, use_model=not no_model)
             result = pipeline.review(change, sources, options, progress)
-    if as_json:
+    _print(result, "json" if as_json else "markdown" if markdown else form, explain)
+    if fail_on is not None:
+        from bot.review.formats import reaches
+        from models.review_types import Severity
+
+        if reaches(result, Severity(fail_on)):
+            raise typer.Exit(1)
+
+
+def _only_one(given: dict[str, bool]) -> None:
+    from bot.errors import FatalError
+
+    named = [name for name, is_given in given.items() if is_given]
+    if len(named) > 1:
+        raise FatalError(f"{' and '.join(named)} exclude each other: give one of them")
+
+
+@contextmanager
+def _read_repository(
+    repo: Path,
+    rev: str | None,
+    staged: bool,
+    whole: bool,
+    limit: int,
+    progress: Progress,
+) -> Iterator[tuple[Change, Sources]]:
+    """What is staged, what is pushed, or a whole tree, with its sources."""
+    from bot.diff import DiffError, GitError, GitRepository
+    from bot.errors import FatalError
+    from bot.review.hooks import pushed_range, staged_change
+    from bot.review.whole import whole_change
+
+    try:
+        with GitRepository(repo) as repository:
+            if staged:
+                change = staged_change(repository)
+                yield change, repository.sources(change)
+                return
+            range_text = None if whole else pushed_range(os.environ)
+            if range_text is not None:
+                change = repository.change(range_text)
+                yield change, repository.sources(change)
+                return
+            yield whole_change(
+                repository,
+                rev or "HEAD",
+                max_files=limit,
+                max_lines=100 * limit,
+                progress=progress,
+            )
+    except (GitError, DiffError) as error:
+        raise FatalError(str(error)) from error
+
+
+def _print(result: ReviewResult, form: str | None, explain: bool) -> None:
+    if form == "json":
         from bot.review.output_json import to_json
 
         sys.stdout.write(to_json(result, explain=explain))
-    elif markdown:
+    elif form == "markdown":
         from bot.review.output_markdown import to_markdown
 
         sys.stdout.write(to_markdown(result, explain=explain))
+    elif form is not None:
+        from bot.review.formats import Format, render
+
+        sys.stdout.write(render(result, Format(form)))
     else:
         from rich.console import Console
 
