@@ -25,6 +25,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from bot.repo_config import Analyzer
+
 APP_FILE = "app.toml"
 
 
@@ -75,7 +77,7 @@ class Settings(BaseSettings):
     max_comments: int = Field(default=10, ge=0, le=50)
     """At most 50, as in a repository's own configuration, which is laid over this."""
     use_model: bool = True
-    analyzers: tuple[str, ...] | None = None
+    analyzers: tuple[Analyzer, ...] | None = None
     review_drafts: bool = False
     review_bots: bool = False
     incremental: bool = True

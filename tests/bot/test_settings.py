@@ -17,3 +17,9 @@ def test_the_operator_may_ask_for_as_many_comments_as_a_repository_may() -> None
 def test_a_number_of_comments_that_no_repository_could_have_is_refused(wrong: int) -> None:
     with pytest.raises(SettingsError, match=r"^MARGINALIA_MAX_COMMENTS: [^\n]+$"):
         load(max_comments=wrong)
+
+
+def test_an_analyzer_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARGINALIA_ANALYZERS", '["ruff", "nope"]')
+    with pytest.raises(SettingsError, match=r"^MARGINALIA_ANALYZERS\.1: [^\n]+$"):
+        load()
