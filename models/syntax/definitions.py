@@ -15,6 +15,7 @@ _IDENTIFIERS = frozenset(
     {"identifier", "type_identifier", "field_identifier", "name", "word", "constant"}
     | {"property_identifier", "simple_identifier", "namespace_identifier", "variable_name"}
 )
+_DECLARATORS = frozenset({"variable_declaration", "variable_declarator"})
 _SIGNATURE_CHARS = 300
 
 
@@ -79,7 +80,7 @@ def name_of(node: tree_sitter.Node) -> str:
         if inner is None and here.type == "impl_item":
             inner = here.child_by_field_name("type")
         if inner is None and here.named_child_count and here.type not in _IDENTIFIERS:
-            inner = _first(here, _IDENTIFIERS | {"variable_declaration", "variable_declarator"})
+            inner = _first(here, _DECLARATORS) or _first(here, _IDENTIFIERS)
             if inner is None and (
                 here.type.endswith(("_pattern", "_declarator")) or here.type == "self_parameter"
             ):
@@ -247,9 +248,9 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
             continue
         kind = row.functions.get(node.type) or row.types.get(node.type)
         name, outer = "", node
+        if kind is None and row.name in _NEEDS_BODY and _declares_function(node):
+            kind = "function"
         if kind is not None:
-            if node.type == "impl_item":
-                kind = "impl"
             name = name_of(node)
         elif row.role(node.type) is Role.LAMBDA and row.name in _BINDING:
             name, outer = _bound_name(node, above)
@@ -290,6 +291,18 @@ def definition_nodes(tree: tree_sitter.Tree, row: Language) -> list[DefinitionNo
         found.append(entry)
         stack.append(entry)
     return found
+
+
+def _declares_function(node: tree_sitter.Node) -> bool:
+    """Whether a declaration of C or C++ is that of a function (a prototype)."""
+    here = node if node.type in ("declaration", "field_declaration") else None
+    for _ in range(4):
+        here = here.child_by_field_name("declarator") if here is not None else None
+        if here is None:
+            return False
+        if here.type == "function_declarator":
+            return True
+    return False
 
 
 _GO_KINDS = {"struct_type": "struct", "interface_type": "interface"}

@@ -11,6 +11,7 @@ from models.crscore.claims.units import FUNCTION, TYPE, Unit
 # Pairing by similarity compares all with all; beyond this many it goes by order alone.
 _MATRIX = 80
 _ENOUGH = 0.34
+_RENAMED = 0.6
 _SAME_SHAPE = frozenset({"comment", "docstring", "import", FUNCTION, TYPE, "catch", "else", "case"})
 
 
@@ -79,7 +80,13 @@ def similarity(old: Unit, new: Unit) -> float:
     shared = sum((old.words & new.words).values())
     value = 2 * shared / (old.words.total() + new.words.total())
     if old.definition is not None and new.definition is not None:
-        value += 0.3 * (old.definition.name == new.definition.name)
+        if old.definition.name == new.definition.name:
+            value += 0.3
+        else:
+            # Heads are all alike: another name is a new name only for much the same body.
+            shared = sum((old.whole & new.whole).values())
+            value = 2 * shared / (old.whole.total() + new.whole.total())
+            value = value if value >= _RENAMED else 0.0
     return value * (1.0 if old.kind == new.kind else 0.7)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from models.crscore.claims.align import similarity
 from models.crscore.claims.conditions import condition_words
 from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
 from models.crscore.claims.units import FUNCTION, TYPE, Unit
 from models.crscore.claims.values import caught, outcome
-from models.crscore.claims.wording import join, quote
+from models.crscore.claims.wording import condition_text, join, quote, quoted
 from models.syntax.fragment import PLACEHOLDER
 from models.syntax.language import Role
 
 _BODY = 3
+_SAME = 0.7
 
 
 def where_is(reading: Reading, unit: Unit, word: str = "in") -> str:
@@ -73,12 +75,18 @@ def branch_of(unit: Unit) -> str:
     return unit.parents[-1][1] if unit.parents else ""
 
 
+def _stays(reading: Reading, unit: Unit) -> bool:
+    """Whether a unit was there before, saying much the same."""
+    other = reading.alignment.counterpart(unit)
+    return other is not None and (other.key == unit.key or similarity(other, unit) > _SAME)
+
+
 def added_if(reading: Reading, unit: Unit) -> None:
     """A new condition: what it guards that was there before, or what happens under it."""
     shown = condition_words(unit.node, reading.row)
     if not shown:
         return
-    kept = [u for u in body_of(unit) if reading.alignment.counterpart(u) is not None]
+    kept = [u for u in body_of(unit) if _stays(reading, u)]
     where = where_is(reading, unit)
     subject = subject_of(reading, unit)
     if kept:
@@ -117,6 +125,9 @@ def added_if(reading: Reading, unit: Unit) -> None:
         reading,
     )
     if other:
+        for inner in unit.inner:
+            if inner.kind == Role.ELSE.value and not is_else_if(inner):
+                reading.finish(inner, inner=True)
         reading.say(f"Unless {shown}, the code {other}.", 60, unit)
     reading.finish(unit)
 
@@ -217,9 +228,32 @@ def added_else(reading: Reading, unit: Unit) -> None:
     reading.finish(unit)
 
 
+def case_head(unit: Unit) -> str:
+    """What a case of a switch is for."""
+    found = unit.node.child_by_field_name("pattern") or unit.node.child_by_field_name("value")
+    if found is None or "match_conditional" in unit.node.type:
+        found = next((c for c in unit.node.named_children if c.type == "switch_label"), None)
+    text = flat(found) if found is not None else unit.text
+    return text.removeprefix("case ").rstrip(" :") or unit.text
+
+
+def added_switch(reading: Reading, unit: Unit) -> None:
+    """A new switch with its cases."""
+    value = condition_text(unit.node, reading.row)
+    inner = unit.node.named_children[0] if not value and unit.node.named_child_count else None
+    value = value or (condition_text(inner, reading.row) if inner is not None else "")
+    cases = [case_head(u) for u in unit.inner if u.kind == Role.CASE.value]
+    tail = f" with cases for {quoted(cases, 6, 40)}" if cases else ""
+    what = f" over {quote(value)}" if value else ""
+    reading.say(f"A switch{what}{tail} was added{where_is(reading, unit, 'to')}.", 84, unit)
+    for case in unit.inner:
+        reading.finish(case)
+    reading.finish(unit)
+
+
 def added_case(reading: Reading, unit: Unit) -> None:
     """A new case of a switch."""
-    head = unit.text.removeprefix("case ").rstrip(" :")
+    head = case_head(unit)
     what = said_of([u for u in body_of(unit) if u.kind != Role.JUMP.value], reading)
     tail = f" that {what}" if what else ""
     reading.say(

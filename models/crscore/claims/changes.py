@@ -62,9 +62,12 @@ def renames(reading: Reading, pairs: list[tuple[Unit, Unit]]) -> dict[str, str]:
                 and edit.new.type in NAMES
             ):
                 seen[(edit.old_text, edit.new_text)] += 1
-        was = [name for name, _, _ in assigned(old.node, reading.row)]
-        now = [name for name, _, _ in assigned(new.node, reading.row)]
-        declared.update(zip(was, now, strict=False))
+        was, now = assigned(old.node, reading.row), assigned(new.node, reading.row)
+        declared.update(
+            (before[0], after[0])
+            for before, after in zip(was, now, strict=False)
+            if flat(before[2]) == flat(after[2])
+        )
     kept = {token for unit in reading.new for token in unit.tokens}
     gone = {token for unit in reading.old for token in unit.tokens}
     found: dict[str, str] = {}
@@ -113,6 +116,13 @@ def log_change(reading: Reading, old: Unit, new: Unit) -> bool:
             72,
             new,
         )
+    elif log_level(now, row) in PRINTS and argument_texts(was, row) != argument_texts(now, row):
+        reading.say(
+            f"{subject_of(reading, new)} now prints {quoted(argument_texts(now, row))}; before, it "
+            f"printed {quoted(argument_texts(was, row)) or 'nothing'}.",
+            72,
+            new,
+        )
     elif argument_texts(was, row) != argument_texts(now, row):
         reading.say(
             f"The log message{where_is(reading, new)} now contains "
@@ -127,6 +137,11 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
     """A condition that was extended, narrowed, or replaced."""
     row = reading.row
     was, now = condition_text(old.node, row), condition_text(new.node, row)
+    if new.kind == old.kind == Role.LOOP.value and not now and len(new.text) <= LONG:
+        heads = quote(flat_head(old)), quote(flat_head(new))
+        where = where_is(reading, new)
+        reading.say(f"The loop{where} was changed from {heads[0]} to {heads[1]}.", 81, new)
+        return
     if was == now or not was or not now:
         edit_claims(reading, old, new, renamed)
         return
@@ -168,6 +183,16 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
         edit_claims(reading, old, new, renamed, told=frozenset({(was, now)}))
 
 
+def flat_head(unit: Unit) -> str:
+    """A block's head as written, without its body."""
+    text = flat(unit.node)
+    body = unit.node.child_by_field_name("body")
+    if body is not None and unit.node.text is not None:
+        raw = unit.node.text[: body.start_byte - unit.node.start_byte]
+        text = " ".join(raw.decode("utf-8", "replace").split())
+    return text.rstrip("{: ")
+
+
 def _inside(node: tree_sitter.Node) -> tree_sitter.Node:
     here = node
     while (
@@ -199,6 +224,8 @@ def return_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str
     """Another value is returned."""
     was, now = returned(old), returned(new)
     subject = subject_of(reading, new)
+    if renamed.get(was) == now:
+        return
     if not now:
         reading.say(f"{subject} no longer returns {quote(was)}.", 85, new)
         return

@@ -42,6 +42,8 @@ def summary(unit: Unit, reading: Reading, units: list[Unit]) -> str:
         if inner.kind == DOCSTRING:
             return first_sentence(doc_words(inner))
     at = unit.index - 1
+    if at >= 0 and units[at].kind == Role.COMMENT.value:
+        reading.finish(units[at])
     if at >= 0 and units[at].kind == Role.COMMENT.value and unit.rows[0] - units[at].rows[1] <= 1:
         return first_sentence(list(units[at].tokens))
     return ""
@@ -129,7 +131,11 @@ def added_type(reading: Reading, unit: Unit, definition: Definition) -> None:
     about = summary(unit, reading, reading.new)
     if about:
         reading.say(f"The {phrase} is documented: {prose(about)}.", 80, unit)
-    methods = [u.definition.name for u in unit.inner if u.kind == FUNCTION and u.definition]
+    methods = [
+        u.definition.name
+        for u in unit.inner
+        if u.kind == FUNCTION and u.definition and u.definition.kind != "constructor"
+    ]
     fields = [
         name
         for u in unit.inner
@@ -283,6 +289,7 @@ def _heads(unit: Unit, reading: Reading) -> tuple[list[str], list[str]]:
 _WORDS = frozenset(
     {"async", "static", "public", "private", "protected", "final", "abstract", "export"}
     | {"default", "synchronized", "pub", "unsafe", "const", "override", "volatile", "readonly"}
+    | {"virtual", "inline", "constexpr", "explicit", "noexcept"}
 )
 
 
@@ -290,12 +297,21 @@ def _modifier_claims(reading: Reading, old: Unit, new: Unit, phrase: str) -> Non
     decorated, modified = _heads(new, reading)
     was_decorated, was_modified = _heads(old, reading)
     word = "decorator" if reading.row.indented else "annotation"
-    for text in decorated:
-        if text not in was_decorated:
-            reading.say(f"The {word} {quote(text)} was added to the {phrase}.", 86, new)
-    for text in was_decorated:
-        if text not in decorated:
-            reading.say(f"The {word} {quote(text)} was removed from the {phrase}.", 86, new)
+    arrived = [text for text in decorated if text not in was_decorated]
+    departed = [text for text in was_decorated if text not in decorated]
+    for text in list(arrived):
+        head = text.split("(")[0]
+        same = next((other for other in departed if other.split("(")[0] == head), None)
+        if same is not None:
+            reading.say(
+                f"The {word} {quote(same)} of the {phrase} was changed to {quote(text)}.", 86, new
+            )
+            arrived.remove(text)
+            departed.remove(same)
+    for text in arrived:
+        reading.say(f"The {word} {quote(text)} was added to the {phrase}.", 86, new)
+    for text in departed:
+        reading.say(f"The {word} {quote(text)} was removed from the {phrase}.", 86, new)
     access = {"public", "private", "protected"}
     less = [m for m in was_modified if m not in modified]
     more = [m for m in modified if m not in was_modified]

@@ -197,7 +197,7 @@ class _Teller:
         elif role in _VALUES and self.row.role(old.type) in _VALUES:
             self._literal(edit, call)
         elif flat(old) == "_" and self.row.name == "go":
-            self.say(f"{quote(flat(new))} is now kept, which was ignored before{self.where}.", 79)
+            self.say(f"{quote(flat(new))}, which was ignored before, is now kept{self.where}.", 79)
         elif holds(new, old, self.row):
             self.say(f"{quote(flat(old))} is now {quote(flat(new))}{self.where}.", 74)
         elif holds(old, new, self.row):
@@ -254,6 +254,8 @@ class _Teller:
             return
         name = callee(call, self.row) if call is not None else ""
         tail = f" in the call of {quote(name)}" if name else ""
+        if edit.around and self.row.role(edit.around[-1][0].type) is Role.COLLECTION:
+            tail = f" in {self._collection(edit)}"
         role = self.row.role(edit.new.type) if edit.new is not None else None
         word = "string" if role is Role.STRING else "number" if role is Role.NUMBER else "value"
         key = next(
@@ -280,6 +282,10 @@ class _Teller:
     def _single(self, edit: Edit) -> None:
         node = edit.new if edit.new is not None else edit.old
         text = flat(node)
+        names = assigned(self.unit.node, self.row) if text == "?" else []
+        if names:
+            no = "now" if edit.new is not None else "no longer"
+            self.say(f"The field {quote(names[0][0])} is {no} optional{self.where}.", 80)
         if len(text) < 2 and not text.isalnum():
             return
         holder = edit.around[-1][0] if edit.around else None

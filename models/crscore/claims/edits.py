@@ -293,11 +293,30 @@ class _Differ:
         if not set(first) & set(second):
             return False
         for i, j, k, m in differing(first, second):
-            for at in range(i, j):
+            befores = list(range(i, j))
+            afters = list(range(k, m))
+            for to in list(afters):
+                # The same call with other arguments
+                name = second[to].split("(")[0]
+                same = next((at for at in befores if first[at].split("(")[0] == name), None)
+                was = olds[same].child_by_field_name("arguments") if same is not None else None
+                now = news[to].child_by_field_name("arguments")
+                if same is None or was is None or now is None:
+                    continue
+                befores.remove(same)
+                afters.remove(to)
+                self.diff(
+                    was,
+                    now,
+                    (*around, (news[to], "arguments", 0)),
+                    (*old_around, (olds[same], "arguments", 0)),
+                    1,
+                )
+            for at in befores:
                 self.found.append(
                     Edit(olds[at], None, (*around, (new, LINK, at)), (*old_around, (old, LINK, at)))
                 )
-            for to in range(k, m):
+            for to in afters:
                 self.found.append(
                     Edit(None, news[to], (*around, (new, LINK, to)), (*old_around, (old, LINK, to)))
                 )

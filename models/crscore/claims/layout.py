@@ -31,7 +31,7 @@ def _moved(reading: Reading) -> list[tuple[Unit, Unit]]:
         return []
     for old, new in order:
         crossed = sum((o < old.index) != (n < new.index) for o, n in others)
-        if crossed:
+        if crossed and not any(parent is up for _, up in moved for parent, _ in new.parents):
             moved.append((old, new))
     return moved
 
@@ -40,8 +40,10 @@ def say_blank(reading: Reading) -> None:
     """Only blank lines came or went."""
     count = max(len(reading.hunk.added), len(reading.hunk.deleted))
     word = "added to" if reading.hunk.added else "removed from"
-    units = [u for u in reading.new if u.rows[0] >= 0] or [u for u in reading.old if u.rows[0] >= 0]
-    place = reading.place(units[-1]).nearest if units else ""
+    changed = reading.rows.new_changed or reading.rows.old_changed
+    side = reading.new if reading.rows.new_changed else reading.old
+    above = [u for u in side if 0 <= u.rows[0] < min(changed, default=0)]
+    place = reading.place(above[-1]).nearest or reading.phrase(above[-1]) if above else ""
     target = f"the {place}" if place else "the code"
     what = "A blank line was" if count == 1 else "Blank lines were"
     reading.say(f"{what} {word} {target}.", 40)

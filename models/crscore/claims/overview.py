@@ -34,6 +34,9 @@ _KINDS = {
 }
 
 
+_MANY = frozenset({"the import statements", "the cases of a switch statement", "the fields"})
+
+
 def _kind(reading: Reading, unit: Unit) -> str:
     call = main_call(unit.node, reading.row) if unit.kind == Role.CALL.value else None
     if call is not None:
@@ -42,7 +45,7 @@ def _kind(reading: Reading, unit: Unit) -> str:
         if is_assertion(call, reading.row):
             return "an assertion of a test"
         return "a function call"
-    if is_field(unit):
+    if is_field(unit) and unit.kind != FUNCTION:
         return "the fields"
     return _KINDS.get(unit.kind, "")
 
@@ -91,7 +94,8 @@ def _location(reading: Reading) -> None:
         if phrase and code[0].definition is not None and code[0].definition.name:
             reading.say(f"{kinds[0][0].upper()}{kinds[0][1:]} of the {phrase} was changed.", 27)
     elif place and count * 2 > len(code):
-        reading.say(f"{kinds[0][0].upper()}{kinds[0][1:]} in the {place} was changed.", 27)
+        be = "were" if kinds[0] in _MANY else "was"
+        reading.say(f"{kinds[0][0].upper()}{kinds[0][1:]} in the {place} {be} changed.", 27)
 
 
 def claims(reading: Reading) -> None:

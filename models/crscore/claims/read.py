@@ -155,8 +155,10 @@ def claims_of_diff(diff: str, language: str = "") -> tuple[PseudoReference, ...]
     a language that the text is not always in, so it is checked by content.
     """
     row = language_row(language) if language else None
-    name = guess_language(diff, row.name if row else "")
+    hunks = parse_hunks(diff)
+    content = "\n".join(line.text for hunk in hunks for line in hunk.lines)
+    name = guess_language(content, row.name if row else "")
     said: list[Said] = []
-    for hunk in parse_hunks(diff):
+    for hunk in hunks:
         said += _said(hunk, name)
     return _references(said, "")

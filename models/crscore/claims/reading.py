@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import tree_sitter
 
-from models.change import Hunk
+from models.change import Hunk, Line
 from models.crscore.claims.align import Alignment, Rows, align
 from models.crscore.claims.conditions import condition_words
 from models.crscore.claims.units import FUNCTION, TYPE, Unit, read_units
@@ -14,6 +14,29 @@ from models.crscore.claims.wording import Place, Said, place_of, quote
 from models.syntax.fragment import PLACEHOLDER, Fragment
 from models.syntax.language import Language, Role
 from models.syntax.section import Section
+
+
+@dataclass(frozen=True, slots=True)
+class SideLines:
+    """A side's lines, and for each the smallest indentation so far (``None``: all blank)."""
+
+    lines: tuple[Line, ...]
+    outermost: tuple[int | None, ...]
+    first: int | None
+
+    @classmethod
+    def of(cls, lines: tuple[Line, ...]) -> SideLines:
+        """Read the indentation of a side."""
+        least: int | None = None
+        first: int | None = None
+        found: list[int | None] = []
+        for line in lines:
+            if line.text.strip():
+                depth = len(line.text) - len(line.text.lstrip())
+                first = depth if first is None else first
+                least = depth if least is None else min(least, depth)
+            found.append(least)
+        return cls(lines, tuple(found), first)
 
 
 @dataclass(slots=True)
@@ -33,6 +56,8 @@ class Reading:
     section: Section
     first_old: int
     first_new: int
+    before: SideLines
+    after: SideLines
     said: list[Said] = field(default_factory=list)
     done: set[int] = field(default_factory=set)  # id() of units that need no sentence any more
 
@@ -56,6 +81,8 @@ class Reading:
             section=section,
             first_old=first_old,
             first_new=first_new,
+            before=SideLines.of(hunk.before),
+            after=SideLines.of(hunk.after),
         )
 
     def say(self, text: str, weight: float, unit: Unit | None = None) -> None:
@@ -75,7 +102,7 @@ class Reading:
             return tuple(n for line in changed if (n := line.new_no or line.old_no))
         is_new = self.is_on_new_side(unit)
         first = self.first_new if is_new else self.first_old
-        side = self.hunk.after if is_new else self.hunk.before
+        side = (self.after if is_new else self.before).lines
         marked = self.rows.new_changed if is_new else self.rows.old_changed
         found: list[int] = []
         for row in sorted(unit.on):
@@ -112,17 +139,17 @@ class Reading:
         if not self.section.name or unit.rows[0] < 0:
             return False
         is_new = self.is_on_new_side(unit)
-        side = self.hunk.after if is_new else self.hunk.before
+        side = self.after if is_new else self.before
         at = unit.rows[0] - (self.first_new if is_new else self.first_old)
-        depths = [
-            len(line.text) - len(line.text.lstrip()) for line in side[: at + 1] if line.text.strip()
-        ]
-        if not depths:
+        if not 0 <= at < len(side.outermost) or side.first is None:
+            return False
+        depth = side.outermost[at]
+        if depth is None:
             return False
         if self.section.kind in ("function", "variable", "call"):
             # A line further out than where the hunk begins may already have left it.
-            return min(depths) > 0 and (min(depths) >= depths[0] or min(depths) > 4)
-        return min(depths) > 0
+            return depth > 0 and (depth >= side.first or depth > 4)
+        return depth > 0
 
     def guard(self, unit: Unit) -> str:
         """The added condition under which a unit runs, "" where there is none."""

@@ -79,7 +79,8 @@ def added_value(reading: Reading, unit: Unit) -> None:
         words = [t for t in unit.tokens[:6] if t in FIELD_WORDS]
         plain = name.isidentifier() or name.startswith("$")
         if plain and (unit.kind == Role.DECLARATION.value or in_type or not place.function):
-            word = "field" if in_type else "constant" if _constant(name, words) else "variable"
+            fixed = _constant(name, words) or unit.node.type.startswith("const")
+            word = "field" if in_type else "constant" if fixed else "variable"
             adjectives = " ".join([*words, word]) if in_type else word
             holder = place.type if in_type else place.nearest
             where = f" to the {holder}" if holder else ""
@@ -212,6 +213,7 @@ _ADDED = {
     Role.TRY.value: blocks.added_try,
     Role.CATCH.value: blocks.added_catch,
     Role.ELSE.value: blocks.added_else,
+    Role.SWITCH.value: blocks.added_switch,
     Role.CASE.value: blocks.added_case,
     Role.CALL.value: added_call,
     Role.ASSIGNMENT.value: added_value,

@@ -74,6 +74,7 @@ class Unit:
     definition_node: tree_sitter.Node | None = None
     inner: list[Unit] = field(default_factory=list)
     _words: Counter[str] | None = None
+    _whole: Counter[str] | None = None
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
@@ -86,6 +87,13 @@ class Unit:
         if self._words is None:
             self._words = Counter(_WORD.findall(self.text[:8_000])[:_BAG])
         return self._words
+
+    @property
+    def whole(self) -> Counter[str]:
+        """The words of all that the unit holds, its body too."""
+        if self._whole is None:
+            self._whole = Counter(_WORD.findall(text_of(self.node)[:8_000])[:_BAG])
+        return self._whole
 
     @property
     def text(self) -> str:
@@ -271,7 +279,9 @@ class _Reader:
         if role is None or role is Role.STATEMENT:
             inner = node.named_children[0] if node.named_child_count == 1 else None
             inner_role = self.row.role(inner.type) if inner is not None else None
-            if inner_role in (Role.ASSIGNMENT, Role.CALL, Role.THROW, Role.RETURN, Role.IF):
+            if inner_role in (Role.ASSIGNMENT, Role.CALL, Role.THROW, Role.RETURN) or (
+                inner_role in _COMPOUND
+            ):
                 return inner_role.value
             return EXPRESSION
         return role.value

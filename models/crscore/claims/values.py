@@ -29,10 +29,14 @@ _LOG_METHODS = words(
     """trace debug info warn warning error fatal critical exception finest finer fine severe log
     infof warnf errorf debugf print println printf"""
 )
-_PRINTS = frozenset({"print", "println", "printf", "puts", "echo", "error_log", "NSLog"})
+_PRINTS = frozenset(
+    {"print", "println", "printf", "puts", "echo", "error_log", "NSLog"}
+    | {f"System.{out}.{word}" for out in ("out", "err") for word in ("println", "print", "printf")}
+    | {f"fmt.{word}" for word in ("Print", "Println", "Printf")}
+)
 PRINTS = _PRINTS
 _ASSERTS = re.compile(
-    r"^(?:self\.|this\.|t\.|Assert\.|assert\.)?(?:assert\w*|expect|should\w*|verify|require)\b",
+    r"^(?:self\.|this\.|t\.|Assert\.|assert\.)?(?:assert\w*|expect|should\w*|verify|require\.)",
     re.I,
 )
 FIELD_WORDS = frozenset(
@@ -48,13 +52,11 @@ def log_level(call: tree_sitter.Node, row: Language) -> str:
     """The level (or printing function) of a call that writes a log, "" for any other call."""
     name = callee(call, row)
     parts = re.split(r"\.|::|->", name)
-    if len(parts) == 1:
-        return parts[0] if parts[0] in _PRINTS else ""
-    if name in ("System.out.println", "System.err.println", "System.out.print"):
-        return name
+    if len(parts) == 1 or name in _PRINTS:
+        return name if name in _PRINTS else ""
     if parts[-1] in _LOG_METHODS and _LOG_OBJECT.search(parts[-2].lower().rstrip("()")):
         return parts[-1]
-    return name if parts[0] == "fmt" and parts[-1].startswith("Print") else ""
+    return ""
 
 
 def log_message(call: tree_sitter.Node, row: Language) -> str:
