@@ -162,14 +162,16 @@ class _Reader:
             for number, line in enumerate(shown, 1)
         )
         hunks = (Hunk(0, 0, 1, len(lines), lines),) if lines else ()
-        note = f"only its first {len(shown)} lines: the limit is {self._max_lines} in all"
+        note = "" if lines else "an empty file"
+        if cut:
+            note = f"only its first {len(shown)} lines: the limit is {self._max_lines} in all"
         return ChangedFile(
             None,
             entry.path,
             FileStatus.ADDED,
             hunks,
             Coverage.CLIPPED if cut else Coverage.REVIEWED,
-            note if cut else "",
+            note,
             new_mode=entry.mode,
         )
 
