@@ -23,6 +23,8 @@ _COMMANDS: dict[str, tuple[str, str, str]] = {
     "web": ("serve", "web", "Only the web side; workers run beside it."),
     "worker": ("serve", "worker", "Only a worker."),
     "replay": ("serve", "replay", "Send a stored delivery through the webhook."),
+    "simulate": ("simulate", "simulate", "Print what would be posted on a pull request."),
+    "explain": ("explain", "explain", "Say why a posted remark was posted, from the ledger."),
     "jobs": ("serve", "jobs_app", "The jobs in the ledger."),
     "train": ("train", "train", "Train a model, or go on with one."),
     "bench": ("bench", "app", "Score predictions and run the systems on data sets."),
