@@ -196,7 +196,7 @@ class _Place:
             if block is self.suggestion:
                 return self._taken(path, _lines(files[path]), at, at + len(block))
             return Followed(Fate.UNCHANGED, path, at + 1, at + len(block))
-        return self._with_neighbours(others)
+        return self._with_neighbours(others, before)
 
     def renamed(self, others: Mapping[str, bytes]) -> str | None:
         """The file that holds most of the vanished file's lines, if it is at least half."""
@@ -229,21 +229,26 @@ class _Place:
         now = _between(_match(here, new), start, end, len(new))
         return old[was[0] : was[1]] == new[now[0] : now[1]]
 
-    def _with_neighbours(self, others: Mapping[str, bytes]) -> Followed | None:
-        """A rewritten region between the neighbours with which it moved to another file."""
+    def _with_neighbours(
+        self, others: Mapping[str, bytes], before: Mapping[str, bytes]
+    ) -> Followed | None:
+        """A rewritten region between the neighbours with which it moved to one other file."""
         above = self._neighbour(range(self.start - 1, max(-1, self.start - 1 - NEIGHBOURS), -1))
         below = self._neighbour(range(self.end, min(len(self.lines), self.end + NEIGHBOURS)))
         if above is None or below is None:
             return None
         room = len(self.region) + len(self.suggestion or ()) + 2 * NEIGHBOURS + 10
+        places: list[tuple[str, list[str], int, int]] = []
         for path in sorted(others):
             lines = _lines(others[path])
             keys = list(map(self.key, lines))
+            if above in map(self.key, _lines(before.get(path, b""))):
+                continue
             if keys.count(above) == 1 and keys.count(below) == 1:
                 low, high = keys.index(above) + 1, keys.index(below)
                 if 0 <= high - low <= room:
-                    return self._rewritten(path, lines, low, high)
-        return None
+                    places.append((path, lines, low, high))
+        return self._rewritten(*places[0]) if len(places) == 1 else None
 
     def _neighbour(self, numbers: range) -> str | None:
         own = list(map(self.key, self.lines))
