@@ -31,6 +31,10 @@ def review(
     diff: Annotated[
         str | None, typer.Option(help="Review a unified diff file instead; - is standard input.")
     ] = None,
+    pull: Annotated[
+        str | None,
+        typer.Option("--pr", metavar="URL", help="Review a pull request; nothing is written."),
+    ] = None,
     staged: Annotated[
         bool, typer.Option("--staged", help="Review what is staged (a pre-commit hook).")
     ] = False,
@@ -76,9 +80,15 @@ def review(
     from bot.review.types import ReviewOptions
 
     _only_one({"--json": as_json, "--markdown": markdown, "--format": form is not None})
-    _only_one({"--diff": diff is not None, "--staged": staged, "--pushed": pushed, "--all": whole})
-    if range_text is not None and (diff is not None or staged or pushed):
-        given = "--diff" if diff is not None else "--staged" if staged else "--pushed"
+    sources_named = {
+        "--pr": pull is not None,
+        "--diff": diff is not None,
+        "--staged": staged,
+        "--pushed": pushed,
+    }
+    _only_one({**sources_named, "--all": whole})
+    if range_text is not None and any(sources_named.values()):
+        given = next(name for name, is_given in sources_named.items() if is_given)
         raise FatalError(f"{given} and a range exclude each other: give one of them")
     if explain and form is not None:
         raise FatalError("--explain goes with the terminal, --json and --markdown: drop --format")
@@ -86,6 +96,11 @@ def review(
     with with_progress() as progress:
         if staged or pushed or whole:
             reading = _read_repository(repo, range_text, staged, whole, all_limit, progress)
+        elif pull is not None:
+            from bot.review.remote import change_of_pull
+            from bot.service.prepare import read_settings
+
+            reading = change_of_pull(pull, read_settings())
         else:
             from bot.review.local import read_change
 
