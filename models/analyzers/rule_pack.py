@@ -5,7 +5,8 @@ A rule file is an ordinary ast-grep rule (id, language, severity, message, note,
 doesn't), ``fixed`` (``bad`` after the fix, where there is one), ``also`` (further languages of the
 same rule, e.g. TypeScript), ``ending`` (of the example's file, where it matters) and
 ``default: off`` for a rule that is too noisy to run unasked (a finding in over 10 of 1,000 windows
-of accepted code, by ``tests.bench.rule_precision``) or a matter of a house's style (prints, ``var``).
+of accepted code, by ``tests.bench.rule_precision``) or a matter of house style
+(prints, ``var``).
 """
 
 from __future__ import annotations
