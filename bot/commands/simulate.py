@@ -47,7 +47,7 @@ def simulate(
         identity = reading_identity(settings)
         simulation = Simulation(settings, identity, ledger, lambda: load_reviewer(settings), full)
         done = simulation.run(find_pull(identity, where), progress)
-    shown = _json(done) if as_json else _text(done, with_ledger=ledger is not None)
+    shown = _json(done) if as_json else shown_text(done, with_ledger=ledger is not None)
     sys.stdout.write(f"{shown}\n")
 
 
@@ -79,7 +79,8 @@ def _json(done: Simulated) -> str:
     return json.dumps(clean_value(document), indent=2, ensure_ascii=False)
 
 
-def _text(done: Simulated, with_ledger: bool) -> str:
+def shown_text(done: Simulated, with_ledger: bool) -> str:
+    """A simulation for a person: the draft word for word, or why nothing would be posted."""
     ref, state = done.ref, done.state
     rows = [f"{ref.repository}#{ref.number} at {state.head} (merge base {state.merge_base})"]
     if not with_ledger:

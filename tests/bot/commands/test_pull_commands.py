@@ -17,9 +17,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from bot.commands.explain import explain
-from bot.commands.simulate import printable, simulate
+from bot.commands.simulate import printable, shown_text, simulate
 from bot.errors import FatalError
-from bot.github import requests as rq
 from bot.github.auth import TokenIdentity
 from bot.github.compose import GitHubComposer
 from bot.github.fingerprints import fingerprint
@@ -287,29 +286,36 @@ def test_what_would_be_posted_is_what_the_post_makes_of_it(place: Place) -> None
     assert len(posted) == 2
 
 
-def test_the_command_prints_the_review_and_writes_nothing(
+def test_the_command_shows_the_request_and_writes_nothing(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole way with the real pipeline (analyzers alone), as text and as the request."""
+    """The whole way with the real pipeline (analyzers alone)."""
     monkeypatch.setenv("MARGINALIA_USE_MODEL", "false")
     monkeypatch.setenv("MARGINALIA_SURE", "0")
-    shown = call(simulate, place.url)
-    assert shown.exit_code == 0, shown.exception
-    assert f"{place.repo}#1 at {place.pull.head_sha}" in shown.stdout
-    assert "this is the pull request's first review" in shown.stdout
-    assert "=== comment 1 of" in shown.stdout
-    assert "src/a.py, RIGHT, line 12" in shown.stdout
-    made = json.loads(call(simulate, place.url, "--json").stdout)
+    done = call(simulate, place.url, "--json")
+    assert done.exit_code == 0, done.exception
+    made = json.loads(done.stdout)
     assert made["posted"] is True
     assert made["request"]["path"] == f"/repos/{place.repo}/pulls/1/reviews"
     body = made["request"]["body"]
     assert body["commit_id"] == place.pull.head_sha
     assert "event" not in body
     assert any(c["line"] == 12 and "B006" in c["body"] for c in body["comments"])
-    assert body["body"] in shown.stdout
     assert place.methods() == {"GET"}
     assert place.github.reviews(place.pull) == []
     assert not (place.folder / "data").exists()
+
+
+def test_the_text_for_a_person_has_every_word_of_the_draft(place: Place) -> None:
+    done = simulated(place)
+    assert done.draft is not None
+    text = shown_text(done, with_ledger=False)
+    assert f"{place.repo}#1 at {place.pull.head_sha}" in text
+    assert "this is the pull request's first review" in text
+    assert "One review, submitted as COMMENT, with 2 comments:" in text
+    assert "=== comment 1 of 2: src/a.py, RIGHT, line 13\n" in text
+    for words in (done.draft.body, *(comment.body for comment in done.draft.comments)):
+        assert words in text
 
 
 def test_why_nothing_would_be_posted(place: Place) -> None:
@@ -496,13 +502,3 @@ def test_what_the_ledger_does_not_have_is_said(place: Place) -> None:
     assert "start marginalia serve" in said(call(explain, place.url))
     data.write_bytes(b"no database at all" * 100)
     assert "cannot be read" in said(call(explain, place.url))
-
-
-def test_the_request_of_a_simulation_is_the_forge_s_own(place: Place) -> None:
-    done = simulated(place)
-    assert done.draft is not None
-    request = rq.create_review(
-        done.ref.repository, 1, done.state.head, done.draft.body, done.draft.comments
-    )
-    assert request.body is not None
-    assert {entry["side"] for entry in request.body["comments"]} == {"RIGHT"}
