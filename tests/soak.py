@@ -42,6 +42,7 @@ class Tally:
     languages: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
     uncovered: list[str] = field(default_factory=list)
     unsafe: list[str] = field(default_factory=list)
@@ -163,7 +164,8 @@ def review_one(
             result = pipeline.review(change, sources, options)
             tally.unsafe += [f"{name}: {what}" for what in unsafe_of(result, sources)]
     except GitError as error:
-        tally.crashes.append(f"{name}: {error}")
+        # git's own refusal in one line, of a clone that lacks objects, say: no review was begun
+        tally.unreadable.append(f"{name}: {error}")
         return
     except Exception:  # noqa: BLE001 - a crash of any kind is what a soak looks for
         tally.crashes.append(f"{name}:\n{traceback.format_exc(limit=-6)}")
@@ -202,11 +204,12 @@ def report(tally: Tally) -> str:
         f"seconds a commit       median {statistics.median(seconds):.2f},"
         f" 95% {seconds[int(0.95 * (len(seconds) - 1))]:.2f}, most {seconds[-1]:.2f}",
         f"peak memory            {peak_mib:.0f} MiB",
+        f"not readable by git    {len(tally.unreadable)}",
         f"crashes                {len(tally.crashes)}",
         f"uncovered files        {len(tally.uncovered)}",
         f"unsafe suggestions     {len(tally.unsafe)}",
     ]
-    return "\n".join([*rows, *tally.crashes, *tally.uncovered, *tally.unsafe])
+    return "\n".join([*rows, *tally.unreadable, *tally.crashes, *tally.uncovered, *tally.unsafe])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -215,15 +218,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--commits", type=int, default=200, help="in all (default 200)")
     parser.add_argument("--no-model", action="store_true", help="analyzers only")
+    parser.add_argument("--model", help="a folder or Hub id; default: the shipped one")
     given = parser.parse_args(arguments)
     use_model = not given.no_model
-    pipeline = ReviewPipeline(generator=load_generator(None) if use_model else None)
+    generator = load_generator(given.model) if use_model else None
+    pipeline = ReviewPipeline(generator=generator)
+    sys.stdout.write(f"model                  {'none' if generator is None else generator.name}\n")
     options = ReviewOptions(sure=0, max_comments=50, use_model=use_model)
     tally = Tally()
     for folder, commit in work(given.folders, given.commits):
         review_one(pipeline, options, folder, commit, tally)
-        done = tally.commits + len(tally.crashes)
-        sys.stderr.write(f"{done}/{given.commits} {folder.name} {commit[:12]}\n")
+        done = tally.commits + len(tally.crashes) + len(tally.unreadable)
+        sys.stderr.write(f"{done}/{given.commits} {folder} {commit[:12]}\n")
     sys.stdout.write(report(tally) + "\n")
     return 0 if tally.clean else 1
 
