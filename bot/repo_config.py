@@ -37,7 +37,7 @@ Language = Literal[
     "rust", "scala", "tsx", "typescript",
 ]  # fmt: skip
 Analyzer = Literal[
-    "ast-grep", "bandit", "cppcheck", "hadolint", "lizard", "oxlint", "pmd", "ruff", "shellcheck",
+    "ast-grep", "cppcheck", "hadolint", "lizard", "oxlint", "pmd", "ruff", "shellcheck",
     "sqlfluff", "yamllint", "zizmor",
 ]  # fmt: skip
 SummaryLength = Literal["short", "normal", "long"]

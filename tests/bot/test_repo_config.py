@@ -152,3 +152,12 @@ def test_show_names_the_layer_of_every_setting(run, tmp_path):
 
 def test_schema_command_prints_the_schema(run):
     assert json.loads(run("schema").stdout) == json_schema()
+
+
+def test_the_analyzers_that_can_be_named_are_those_that_there_are():
+    from typing import get_args
+
+    from bot.repo_config import Analyzer
+    from models.analyzers import ANALYZERS
+
+    assert set(get_args(Analyzer)) == set(ANALYZERS)
