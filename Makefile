@@ -11,6 +11,7 @@ help:
 	@echo "make review    install everything and review the example change, offline"
 	@echo "make test      install everything and run all tests"
 	@echo "make lint      ruff (lint and format) and mypy"
+	@echo "make soak      REPOS=\"FOLDER...\": review 200 commits of your own clones, count faults"
 	@echo "make sandbox   open a pull request on a stand-in for GitHub and print the posted review"
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -39,6 +40,9 @@ format: install
 
 sandbox: install
 	@$(BIN)/python -m tests.github_double.sandbox
+
+soak: install
+	@$(BIN)/python -m tests.soak --commits $(or $(COMMITS),200) $(REPOS)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .hypothesis
