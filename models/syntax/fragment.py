@@ -225,6 +225,26 @@ _MARKUP = frozenset({"javascript", "tsx"})
 _ATTRIBUTES = re.compile(r"\s*[\w-]+=[\"\'{]")
 
 
+_RUBY_TOKENS = re.compile(
+    r"(?:^|;)[ \t]*(def|class|module|if|unless|case|while|until|for|begin|end)\b"
+    r"|(?<==)[ \t]*(?:if|case|begin)\b|\b(do)\b[ \t]*(?:\|[^|\n]*\|)?[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def _ruby_balance(text: str) -> tuple[int, int]:
+    """How many ``end`` close what began above, and how many blocks are left open."""
+    open_ = closed = 0
+    for match in _RUBY_TOKENS.finditer(text):
+        if match[1] != "end":
+            open_ += 1
+        elif open_:
+            open_ -= 1
+        else:
+            closed += 1
+    return closed, open_
+
+
 def _ending(text: str, row: Language, open_: list[str]) -> str:
     """What closes a piece that breaks off in the middle of something."""
     tail = text.rstrip()
@@ -234,6 +254,8 @@ def _ending(text: str, row: Language, open_: list[str]) -> str:
     if last.lstrip().startswith("@"):
         stub = f"def {PLACEHOLDER}(): pass" if row.indented else f"void {PLACEHOLDER}() {{}}"
         return f"{indent}{stub} {closers}"
+    if row.name == "ruby":
+        return closers + "\nend" * min(_ruby_balance(text)[1], 40)
     if row.indented:
         if closers and re.search(
             r"^[ \t]*(?:async )?(?:def|class) [^\n]*\([^)]*$", tail, re.MULTILINE
@@ -246,6 +268,9 @@ def _ending(text: str, row: Language, open_: list[str]) -> str:
     return closers
 
 
+_GO_IMPORTS = re.compile(r"(?:[ \t]*(?:[\w.]+[ \t]+)?\"[^\"\n]+\"[ \t]*(?:\n|\Z)|[ \t]*\n)+")
+
+
 def _listed(text: str) -> bool:
     """Whether all lines are items of a list, as their commas tell."""
     lines = [line.split("  #")[0].rstrip() for line in text.split("\n")]
@@ -255,6 +280,14 @@ def _listed(text: str) -> bool:
 
 def _frames(text: str, row: Language) -> Iterator[_Frame]:
     """Ways to stand around this piece, the plainest first."""
+    opening = row.opening if row.opening.strip() and row.opening.strip() not in text else ""
+    for frame in _plain_frames(text, row):
+        yield _Frame(opening + frame.before, frame.after)
+
+
+def _plain_frames(text: str, row: Language) -> Iterator[_Frame]:
+    if row.name == "go" and _GO_IMPORTS.fullmatch(text):
+        yield _Frame("import (", ")")
     if row.indented and _listed(text):
         # Lines of a call or collection whose brackets are both out of sight.
         yield _Frame(f"{PLACEHOLDER}(", ")")
@@ -273,6 +306,9 @@ def _frames(text: str, row: Language) -> Iterator[_Frame]:
             braces = ("object", "block") if "}" in kinds else ("block",)
             scaffold = _scaffold(code)
             wrappers = (("", ""), (scaffold, "")) if scaffold and not closed else (("", ""),)
+        elif row.name == "ruby":
+            above = min(_ruby_balance(code)[0], 40)
+            wrappers = ((f"if {PLACEHOLDER}\n" * above, ""), (f"def {PLACEHOLDER}\n" * above, ""))
         elif code.lstrip().startswith(("case ", "default:", "default ")):
             braces = ("switch",) if "}" in kinds else braces
             wrappers = ((f"switch ({PLACEHOLDER}) {{\n", "\n}"), *wrappers)

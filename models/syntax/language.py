@@ -57,7 +57,8 @@ class Language:
     the grammar. ``functions`` and ``types`` map a definition's node type to the word that people
     use for it. ``roles`` maps the other node types. ``wrappers`` are texts put around a fragment
     that is not a whole file (before, after) to see whether it then reads with fewer errors: a
-    method without its class, a body without its function. ``targets`` and ``claims`` say which
+    method without its class, a body without its function. ``opening`` is what a file
+    must begin with to be code at all. ``targets`` and ``claims`` say which
     of the two the language has.
     """
 
@@ -73,6 +74,7 @@ class Language:
     interpreters: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     wrappers: tuple[tuple[str, str], ...] = ()
+    opening: str = ""
     indented: bool = False
     line_comment: str = "//"
     targets: bool = True

@@ -131,7 +131,7 @@ CSHARP = Language(
         pair="enum_member_declaration",
         decorator="attribute_list",
         modifier="modifier",
-        block="block declaration_list accessor_list",
+        block="block declaration_list",
         lambda_="lambda_expression anonymous_method_expression",
         ternary="conditional_expression",
         binary="binary_expression is_expression is_pattern_expression",
@@ -281,11 +281,8 @@ PHP = Language(
         unary="unary_op_expression",
         statement="expression_statement",
     ),
-    wrappers=(
-        ("<?php\n", ""),
-        ("<?php class Wrapper_ {\n", "\n}"),
-        ("<?php function wrapper_() {\n", "\n}"),
-    ),
+    wrappers=(_CLASS_BODY, ("function wrapper_() {\n", "\n}")),
+    opening="<?php\n",
 )
 KOTLIN = Language(
     name="kotlin",

@@ -77,7 +77,9 @@ def compare(
 def report(name: str, group: Sequence[Compared]) -> str:
     recall = np.concatenate([one.recall for one in group])
     precision = np.concatenate([one.precision for one in group])
-    parts = [f"{name:<10} diffs {len(group):>3}  verified {len(recall):>4}  ours {len(precision):>4}"]
+    parts = [
+        f"{name:<10} diffs {len(group):>3}  verified {len(recall):>4}  ours {len(precision):>4}"
+    ]
     for bar in BARS:
         parts.append(f"covered>{bar} {np.mean(recall > bar):.3f}")
         parts.append(f"ours>{bar} {np.mean(precision > bar):.3f}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from models.crscore.claims.align import similarity
 from models.crscore.claims.conditions import condition_words
-from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import FUNCTION, TYPE, Unit
 from models.crscore.claims.values import caught, outcome
 from models.crscore.claims.wording import condition_text, join, quote, quoted

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import tree_sitter
 
 from models.crscore.claims import comments
+from models.crscore.claims.assignments import LONG, renames, value_change
 from models.crscore.claims.blocks import subject_of, where_is
 from models.crscore.claims.conditions import condition_node, in_words
-from models.crscore.claims.differences import NAMES, edit_claims
-from models.crscore.claims.edits import edits, flat, holds
-from models.crscore.claims.reading import Reading
+from models.crscore.claims.differences import edit_claims
+from models.crscore.claims.edits import holds
+from models.crscore.claims.reading import MOST_UNITS, Reading
+from models.crscore.claims.texts import flat, flat_head
 from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import (
-    FIELD_WORDS,
     PRINTS,
-    assigned,
     caught,
     is_assertion,
-    is_field,
     log_level,
     main_call,
     outcome,
     past,
     returned,
     thrown,
-    value_phrase,
 )
 from models.crscore.claims.wording import (
     argument_texts,
@@ -41,46 +37,10 @@ from models.crscore.claims.wording import (
 from models.syntax.language import Role
 
 _HEADS = frozenset({Role.IF.value, Role.ELSE.value, Role.LOOP.value, Role.SWITCH.value})
-# Texts longer than this are told by their differences and not as a whole.
-LONG = 90
 
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def renames(reading: Reading, pairs: list[tuple[Unit, Unit]]) -> dict[str, str]:
-    """Names that became another name throughout, told apart from single replaced words."""
-    seen: Counter[tuple[str, str]] = Counter()
-    declared: set[tuple[str, str]] = set()
-    for old, new in pairs:
-        for edit in edits(old.node, new.node, reading.row):
-            if (
-                edit.old is not None
-                and edit.new is not None
-                and edit.old.type in NAMES
-                and edit.new.type in NAMES
-            ):
-                seen[(edit.old_text, edit.new_text)] += 1
-        was, now = assigned(old.node, reading.row), assigned(new.node, reading.row)
-        declared.update(
-            (before[0], after[0])
-            for before, after in zip(was, now, strict=False)
-            if flat(before[2]) == flat(after[2])
-        )
-    kept = {token for unit in reading.new for token in unit.tokens}
-    gone = {token for unit in reading.old for token in unit.tokens}
-    found: dict[str, str] = {}
-    for pair, count in seen.most_common():
-        was_name, now_name = pair
-        if (
-            (count > 1 or pair in declared)
-            and was_name not in kept
-            and now_name not in gone
-            and was_name not in found
-        ):
-            found[was_name] = now_name
-    return found
 
 
 def log_change(reading: Reading, old: Unit, new: Unit) -> bool:
@@ -138,7 +98,7 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
     row = reading.row
     was, now = condition_text(old.node, row), condition_text(new.node, row)
     if new.kind == old.kind == Role.LOOP.value and not now and len(new.text) <= LONG:
-        heads = quote(flat_head(old)), quote(flat_head(new))
+        heads = quote(flat_head(old.node)), quote(flat_head(new.node))
         where = where_is(reading, new)
         reading.say(f"The loop{where} was changed from {heads[0]} to {heads[1]}.", 81, new)
         return
@@ -180,17 +140,7 @@ def condition_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, 
             reading.say(f"The condition no longer checks whether {join(lost[:4])}.", 86, new)
             told = True
     if not told:
-        edit_claims(reading, old, new, renamed, told=frozenset({(was, now)}))
-
-
-def flat_head(unit: Unit) -> str:
-    """A block's head as written, without its body."""
-    text = flat(unit.node)
-    body = unit.node.child_by_field_name("body")
-    if body is not None and unit.node.text is not None:
-        raw = unit.node.text[: body.start_byte - unit.node.start_byte]
-        text = " ".join(raw.decode("utf-8", "replace").split())
-    return text.rstrip("{: ")
+        edit_claims(reading, old, new, renamed, least=0.45, told=frozenset({(was, now)}))
 
 
 def _inside(node: tree_sitter.Node) -> tree_sitter.Node:
@@ -285,81 +235,6 @@ def catch_change(reading: Reading, old: Unit, new: Unit) -> None:
         )
 
 
-def value_change(reading: Reading, old: Unit, new: Unit) -> frozenset[tuple[str, str]]:
-    """A variable or constant set to another value, of another type, or more of them.
-
-    Gives the differences (old and new text) that are told in full.
-    """
-    told: set[tuple[str, str]] = set()
-    row = reading.row
-    was, now = assigned(old.node, row), assigned(new.node, row)
-    before = {name: (kind, flat(value)) for name, kind, value in was}
-    _modifiers(reading, old, new, told)
-    earlier = {name: value for name, _, value in was}
-    where = where_is(reading, new)
-    for name, kind, value in now:
-        if name not in before:
-            if len(now) > len(was):
-                reading.say(f"A new variable {quote(name)} was added{where}.", 76, new)
-            continue
-        old_kind, old_value = before[name]
-        text = flat(value)
-        if value is not None and text != old_value:
-            plain = row.role(value.type) not in (Role.COLLECTION, Role.LAMBDA)
-            if not old_value:
-                reading.say(
-                    f"{quote(name)} is now set to {value_phrase(value, row)}{where}.", 76, new
-                )
-            elif plain and max(len(old_value), len(text)) <= LONG:
-                reading.say(
-                    f"The value of {quote(name)} was changed from {quote(old_value)} to "
-                    f"{quote(text)}{where}.",
-                    80,
-                    new,
-                )
-                told.add((old_value, text))
-                reading.say(f"{quote(name)} is now set to {value_phrase(value, row)}.", 44, new)
-                if (before_value := earlier.get(name)) is not None:
-                    reading.say(
-                        f"Previously, {quote(name)} was set to {value_phrase(before_value, row)}.",
-                        38,
-                        new,
-                    )
-            elif plain:
-                reading.say(f"The value of {quote(name)} was changed{where}.", 55, new)
-        if kind != old_kind:
-            told.add((old_kind, kind))
-            if kind and old_kind:
-                reading.say(
-                    f"The type of {quote(name)} was changed from {quote(old_kind)} to "
-                    f"{quote(kind)}{where}.",
-                    81,
-                    new,
-                )
-            elif kind:
-                reading.say(f"{quote(name)} now has the type {quote(kind)}.", 70, new)
-    return frozenset(told)
-
-
-def _modifiers(reading: Reading, old: Unit, new: Unit, told: set[tuple[str, str]]) -> None:
-    """Words like ``final`` that came to a declaration or left it."""
-    names = assigned(new.node, reading.row)
-    if new.kind != Role.DECLARATION.value or not names:
-        return
-    word = "field" if is_field(new) else "variable"
-    was = [t for t in old.tokens if t in FIELD_WORDS]
-    now = [t for t in new.tokens if t in FIELD_WORDS]
-    for text in now:
-        if text not in was:
-            reading.say(f"The {word} {quote(names[0][0])} is now {text}.", 80, new)
-            told.add(("", text))
-    for text in was:
-        if text not in now:
-            reading.say(f"The {word} {quote(names[0][0])} is no longer {text}.", 80, new)
-            told.add((text, ""))
-    told.update((a, b) for a in was for b in now if a != b)
-
-
 def other_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str]) -> None:
     """Any other statement, or one that became a statement of another kind."""
     row = reading.row
@@ -385,6 +260,7 @@ def other_change(reading: Reading, old: Unit, new: Unit, renamed: dict[str, str]
 def claims(reading: Reading) -> None:
     """Say how statements changed that stand on both sides."""
     pairs = [(old, new) for old, new in reading.alignment.changed if not reading.is_done(new)]
+    pairs = pairs[:MOST_UNITS]
     code = [p for p in pairs if p[1].kind not in (Role.COMMENT.value, DOCSTRING)]
     renamed = renames(reading, code)
     for was, now in renamed.items():

@@ -100,7 +100,7 @@ def changed(reading: Reading, old: Unit, new: Unit) -> None:
     else:
         reading.say(f"The layout of the {what} was changed.", 30, new)
         return
-    if not parameter:
+    if not parameter and what != "comment":
         reading.say(f"The {what} was updated.", 41, new)
     if len(" ".join(after)) > len(added) and len(after) <= 40:
         reading.say(f"The {what} now reads {prose(' '.join(after))}.", 42, new)

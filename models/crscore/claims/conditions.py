@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tree_sitter
 
-from models.crscore.claims.edits import flat
+from models.crscore.claims.texts import flat
 from models.crscore.claims.wording import condition_text, quote
 from models.syntax.language import Language, Role
 

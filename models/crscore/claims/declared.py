@@ -8,9 +8,9 @@ import tree_sitter
 
 from models.crscore.claims.comments import doc_words, first_sentence
 from models.crscore.claims.conditions import condition_words
-from models.crscore.claims.edits import flat
 from models.crscore.claims.parameters import parameter_claims
 from models.crscore.claims.reading import Reading
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import DOCSTRING, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import assigned, log_level, outcome, returned, thrown
 from models.crscore.claims.wording import (

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import tree_sitter
 
 from models.crscore.claims.align import similarity
-from models.crscore.claims.edits import LINK, TAKES, Edit, edits, flat, holds, link_text
+from models.crscore.claims.chains import LINK, TAKES, link_text
+from models.crscore.claims.edits import Edit, edits, holds
 from models.crscore.claims.reading import Reading
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import COMPOUND_KINDS, Unit
 from models.crscore.claims.values import assigned, is_assertion, main_call
 from models.crscore.claims.wording import (
@@ -45,6 +47,7 @@ _COLLECTIONS = {
     "hash": "the hash",
     "enum_body": "the enum",
 }
+_SETS = frozenset({Role.ASSIGNMENT, Role.DECLARATION, Role.LOOP, None})
 _VALUES = frozenset({Role.STRING, Role.NUMBER, Role.LITERAL})
 _NAMED = frozenset({"keyword_argument", "pair", "named_argument"})
 # So many single differences of one statement are told; more would only repeat the diff.
@@ -122,6 +125,9 @@ class _Teller:
         kind = _COLLECTIONS.get(edit.around[-1][0].type, "the collection")
         for node, _, _ in reversed(edit.around[:-1]):
             role = self.row.role(node.type)
+            if node.type in ("composite_literal", "struct_expression"):
+                name = node.child_by_field_name("type") or node.child_by_field_name("name")
+                return f"the literal of {quote(flat(name))}"
             if role is Role.PAIR:
                 key = node.child_by_field_name("key") or node.named_children[0]
                 return f"{kind} {quote(string_value(key))}"
@@ -187,6 +193,9 @@ class _Teller:
                 self.say(f"{quote(now)} is now called instead of {quote(was)}{self.where}.", 82)
                 return
         role = self.row.role(new.type)
+        if quote(flat(old)) == quote(flat(new)):
+            self.say(f"The white space in {quote(flat(old))} was changed{self.where}.", 60)
+            return
         if self._key(edit) or self._assigned(edit):
             return
         if not new.is_named and not old.is_named:
@@ -228,7 +237,7 @@ class _Teller:
         if node is None or name not in ("right", "value"):
             return False
         target = node.child_by_field_name("left") or node.child_by_field_name("name")
-        if target is None or self.row.role(node.type) is Role.PAIR:
+        if target is None or self.row.role(node.type) not in _SETS:
             return False
         if self.row.role(node.type) is Role.LOOP:
             self.say(

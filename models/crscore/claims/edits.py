@@ -8,6 +8,17 @@ from dataclasses import dataclass
 
 import tree_sitter
 
+from models.crscore.claims.chains import (
+    LINK,
+    TAKES,
+    chain,
+    head_word,
+    is_join,
+    link_text,
+    operands,
+    takes,
+)
+from models.crscore.claims.texts import flat
 from models.syntax.grammar import fields_of, text_of, walk
 from models.syntax.language import Language, Role
 
@@ -45,11 +56,6 @@ class Edit:
         return flat(self.new)
 
 
-def flat(node: tree_sitter.Node | None) -> str:
-    """A node's text on one line."""
-    return " ".join(text_of(node).split())
-
-
 def leaves(node: tree_sitter.Node, row: Language, skip_blocks: bool = True) -> tuple[str, ...]:
     """The tokens below a node, layout and comments left out, nested blocks too if asked."""
     out: list[str] = []
@@ -60,102 +66,12 @@ def leaves(node: tree_sitter.Node, row: Language, skip_blocks: bool = True) -> t
         if role is Role.COMMENT or (skip_blocks and role is Role.BLOCK and here != node):
             continue
         if here.child_count == 0 or role is Role.STRING:
-            text = flat(here)
+            text = text_of(here) if role is Role.STRING else flat(here)
             if text and text != ";":
                 out.append(text)
             continue
         stack.extend(reversed(here.children))
     return tuple(out)
-
-
-LINK = "link"
-TAKES = "takes"
-
-
-def _takes(node: tree_sitter.Node, row: Language) -> tree_sitter.Node | None:
-    """What a function value takes: its list of parameters, or the only one."""
-    found = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
-    if found is not None:
-        return found
-    return next((c for c in node.named_children if row.role(c.type) is Role.PARAMETERS), None)
-
-
-_JOINS = frozenset({"&&", "||", "and", "or"})
-
-
-def _is_join(node: tree_sitter.Node) -> bool:
-    return any(not c.is_named and c.type in _JOINS for c in node.children)
-
-
-def operands(node: tree_sitter.Node, row: Language) -> tuple[str, list[tree_sitter.Node]]:
-    """The operator of ``a + b + c`` and its operands in order (at most 400)."""
-    signs = [flat(c) for c in node.children if not c.is_named]
-    sign = signs[0] if len(signs) == 1 else ""
-    if not sign or node.named_child_count != 2:
-        return "", [node]
-    found: list[tree_sitter.Node] = []
-    here: tree_sitter.Node | None = node
-    while here is not None and len(found) < 400:
-        inner = [flat(c) for c in here.children if not c.is_named]
-        if row.role(here.type) is not Role.BINARY or inner != [sign] or here.named_child_count != 2:
-            found.append(here)
-            break
-        found.append(here.named_children[1])
-        here = here.named_children[0]
-    found.reverse()
-    return sign, found
-
-
-def _head(tokens: tuple[str, ...]) -> str:
-    """The first word of an expression that is not a keyword of creation."""
-    return next((t for t in tokens if t[:1].isalpha() and t not in ("new", "await", "not")), "")
-
-
-_MEMBERS = ("function", "object", "receiver")
-
-
-def chain(call: tree_sitter.Node, row: Language) -> list[tree_sitter.Node]:
-    """The calls of a chain ``a.b().c()``, the first one first (at most 200)."""
-    links: list[tree_sitter.Node] = []
-    here: tree_sitter.Node | None = call
-    while here is not None and len(links) < 200:
-        if row.role(here.type) is Role.CALL:
-            links.append(here)
-        inner = None
-        for name in (*_MEMBERS, "value", "argument", "expression"):
-            inner = here.child_by_field_name(name)
-            if inner is not None:
-                break
-        if inner is None and here.named_child_count and here.type.startswith("navigation"):
-            inner = here.named_children[0]
-        here = inner
-    links.reverse()
-    return links
-
-
-def link_text(call: tree_sitter.Node, row: Language) -> str:
-    """A link of a chain without what stands before it: ``c()`` of ``a.b().c()``."""
-    function = next(
-        (f for n in ("function", "method", "name") if (f := call.child_by_field_name(n))), None
-    )
-    start = call.start_byte
-    if function is not None:
-        name = next(
-            (
-                f
-                for n in ("property", "attribute", "field", "name", "suffix")
-                if (f := function.child_by_field_name(n))
-            ),
-            None,
-        )
-        if name is not None:
-            start = name.start_byte
-        elif call.child_by_field_name("function") is None:
-            start = function.start_byte
-    elif call.named_child_count and call.named_children[0].type.startswith("navigation"):
-        start = call.named_children[0].named_children[-1].start_byte
-    raw = (call.text or b"")[start - call.start_byte :]
-    return " ".join(raw.decode("utf-8", "replace").split()).lstrip(".?>-: ")
 
 
 Path = tuple[tuple[tree_sitter.Node, str, int], ...]
@@ -202,7 +118,7 @@ class _Differ:
 
     def _children(self, node: tree_sitter.Node) -> list[tuple[tree_sitter.Node, str]]:
         # What a function value takes is compared apart.
-        taken = _takes(node, self.row) if self.row.role(node.type) is Role.LAMBDA else None
+        taken = takes(node, self.row) if self.row.role(node.type) is Role.LAMBDA else None
         return [
             (child, name)
             for child, name in fields_of(node)
@@ -235,7 +151,7 @@ class _Differ:
             return
         if role is Role.LAMBDA:
             around = self._lambda(old, new, around, old_around)
-        if role is Role.BINARY and _is_join(old) != _is_join(new):
+        if role is Role.BINARY and is_join(old) != is_join(new):
             self.found.append(Edit(old, new, around, old_around))
             return
         if role is Role.BINARY and self._operands(old, new, around, old_around, depth):
@@ -257,7 +173,7 @@ class _Differ:
         self, old: tree_sitter.Node, new: tree_sitter.Node, around: Path, old_around: Path
     ) -> Path:
         """Compare what two function values take, whichever way it is written."""
-        was, now = _takes(old, self.row), _takes(new, self.row)
+        was, now = takes(old, self.row), takes(new, self.row)
         if was is not None and now is not None and self.tokens(was) != self.tokens(now):
             self.found.append(
                 Edit(was, now, (*around, (new, TAKES, 0)), (*old_around, (old, TAKES, 0)))
@@ -397,7 +313,7 @@ class _Differ:
     ) -> float:
         a, b = set(self.tokens(old[0])), set(self.tokens(new[0]))
         value = 2 * len(a & b) / (len(a) + len(b))
-        if _head(self.tokens(old[0])) == _head(self.tokens(new[0])):
+        if head_word(self.tokens(old[0])) == head_word(self.tokens(new[0])):
             value += 0.3
         for name in ("name", "key"):
             x, y = old[0].child_by_field_name(name), new[0].child_by_field_name(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import Unit
 from models.crscore.claims.values import assigned
 from models.crscore.claims.wording import (
@@ -54,6 +54,10 @@ def imported(unit: Unit, row: Language) -> Imported | None:
     parts = body.split(" ")
     if row.name == "go" and len(parts) == 2:
         return Imported((parts[0],), parts[1].strip('"'))
+    if row.name in ("rust", "scala"):
+        match = re.match(r"(.*?)(?:::|\.)(\{.*\}|\w+)$", body)
+        if match:
+            return Imported(_names(match[2]), match[1])
     return Imported((), body.strip("'\"<> "))
 
 
@@ -113,7 +117,14 @@ def claims(reading: Reading) -> None:
                 68,
                 unit,
             )
-        if more:
+        if more and not was.names:
+            reading.say(
+                f"{quoted(more)} {'is' if len(more) == 1 else 'are'} now imported from "
+                f"{quote(now.module)} instead of the whole module.",
+                68,
+                unit,
+            )
+        elif more:
             reading.say(
                 f"The import from {quote(now.module)} now also imports {quoted(more)}.", 68, unit
             )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from models.change import Line
-from models.crscore.claims.edits import flat
 from models.crscore.claims.reading import Reading
+from models.crscore.claims.texts import flat, flat_head
 from models.crscore.claims.units import FUNCTION, TYPE, Unit
 from models.crscore.claims.wording import definition_phrase, quote, quoted
 from models.syntax.language import Role
@@ -55,8 +55,40 @@ def _text(lines: tuple[Line, ...]) -> list[str]:
     return [text for line in lines if (text := "".join(line.text.split()))]
 
 
+def _regrouped(reading: Reading) -> bool:
+    """Say which code went into or out of a block that was there before."""
+    told = False
+    for old, new in reading.alignment.kept:
+        if reading.is_done(new) or not new.tokens:
+            continue
+        above = old.parents[-1][0] if old.parents else None
+        below = new.parents[-1][0] if new.parents else None
+        if above is not None and reading.alignment.counterpart(above) is None:
+            continue  # the block itself went; that is said of the block
+        if below is not None and reading.alignment.counterpart(below) is None:
+            continue
+        if above is None and below is None:
+            continue
+        if above is not None and reading.alignment.counterpart(above) is below:
+            continue
+        code = quote(flat(new.node).rstrip(";"))
+        if below is not None and (above is None or len(new.parents) > len(old.parents)):
+            reading.say(f"The code {code} was moved into {_block(below)}.", 79, new)
+        elif above is not None:
+            reading.say(f"The code {code} was moved out of {_block(above)}.", 79, new)
+        reading.finish(new)
+        told = True
+    return told
+
+
+def _block(unit: Unit) -> str:
+    phrase = definition_phrase(unit)
+    return f"the {phrase}" if phrase else f"the block {quote(flat_head(unit.node), 60)}"
+
+
 def claims(reading: Reading) -> None:
     """Say what only moved, and where nothing but the layout changed."""
+    regrouped = _regrouped(reading)
     moved = _moved(reading)
     if len(moved) == 2 and moved[0][0].index > moved[1][0].index:
         first, second = (flat(new.node) for _, new in moved)
@@ -71,17 +103,20 @@ def claims(reading: Reading) -> None:
         what = (
             f"The {phrase}"
             if phrase and new.kind in (FUNCTION, TYPE)
-            else f"The code {quote(flat(new.node))}"
+            else f"The code {quote(flat(new.node).rstrip(';'))}"
         )
         reading.say(f"{what} was moved{where}.", 45, new)
-    if reading.said:
+    if regrouped or reading.said:
         return
     alignment = reading.alignment
     if alignment.added or alignment.removed or alignment.changed:
         return
+    olds, news = _text(reading.hunk.deleted), _text(reading.hunk.added)
+    if "".join(olds) != "".join(news):
+        return  # something was changed that the units do not show
     names = [new.definition.name for _, new in alignment.kept if new.definition is not None]
     tail = f" of {quoted(names, 3)}" if names else ""
-    same = _text(reading.hunk.deleted) == _text(reading.hunk.added)
+    same = olds == news
     if not any(line.text.strip() for line in (*reading.hunk.added, *reading.hunk.deleted)):
         say_blank(reading)
     elif same:

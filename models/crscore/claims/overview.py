@@ -78,7 +78,7 @@ def _lines(reading: Reading) -> None:
 
 def _location(reading: Reading) -> None:
     """Where the change is, and what kinds of statement it touches."""
-    units = _touched(reading)
+    units = [new for _, new in reading.alignment.changed]
     if not units:
         return
     code = [unit for unit in units if unit.kind not in _QUIET] or units
@@ -87,7 +87,7 @@ def _location(reading: Reading) -> None:
     ]
     places = Counter(reading.place(unit).full for unit in code)
     place, count = places.most_common(1)[0]
-    if not reading.alignment.changed or len(kinds) != 1:
+    if len(kinds) != 1:
         return
     if code[0].kind in (FUNCTION, TYPE):
         phrase = reading.phrase(code[0])

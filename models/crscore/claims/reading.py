@@ -15,6 +15,9 @@ from models.syntax.fragment import PLACEHOLDER, Fragment
 from models.syntax.language import Language, Role
 from models.syntax.section import Section
 
+# Of a very long hunk so many units of a kind are told of; a dozen sentences are kept in the end.
+MOST_UNITS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class SideLines:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from models.crscore.claims import blocks, comments
 from models.crscore.claims.blocks import body_of, said_of, subject_of, when_of, where_is
 from models.crscore.claims.conditions import condition_words
-from models.crscore.claims.edits import flat
-from models.crscore.claims.reading import Reading
+from models.crscore.claims.reading import MOST_UNITS, Reading
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import DOCSTRING, EXPRESSION, FUNCTION, TYPE, Unit
 from models.crscore.claims.values import (
     FIELD_WORDS,
@@ -228,11 +228,11 @@ _ADDED = {
 
 def claims(reading: Reading) -> None:
     """Say what the hunk adds and removes below the level of definitions."""
-    for unit in reading.alignment.added:
+    for unit in reading.alignment.added[:MOST_UNITS]:
         if not reading.is_done(unit) and unit.kind not in (FUNCTION, TYPE):
             _ADDED.get(unit.kind, added_other)(reading, unit)
             reading.finish(unit)
-    for unit in reading.alignment.removed:
+    for unit in reading.alignment.removed[:MOST_UNITS]:
         if not reading.is_done(unit) and unit.kind not in (FUNCTION, TYPE):
             removed(reading, unit)
             reading.finish(unit)

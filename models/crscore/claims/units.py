@@ -168,15 +168,26 @@ class _Reader:
     def _visit(
         self, node: tree_sitter.Node, parents: tuple[tuple[Unit, str], ...]
     ) -> Iterator[tuple[tree_sitter.Node, tuple[tuple[Unit, str], ...]]]:
+        if (
+            self.row.role(node.type) is Role.STATEMENT
+            and node.named_child_count == 1
+            and self.row.role(node.named_children[0].type) in _COMPOUND
+        ):
+            # Rust and others wrap what is a statement elsewhere.
+            node = node.named_children[0]
         entry = self.outer.get(node.id)
         role = self.row.role(node.type)
+        if role is Role.PARAMETERS:
+            return
         if entry is None and (
             (node.type in _TRANSPARENT and role is None)
             or role in (Role.BLOCK, Role.EXPORT)
             or node == self.root
         ):
             stray = node.is_error
-            for child in node.named_children:
+            for child, name in fields_of(node):
+                if not child.is_named or name in ("condition", "name"):
+                    continue
                 if not (stray and child.child_count == 0 and self.row.role(child.type) is None):
                     yield child, parents
             return
@@ -207,6 +218,7 @@ class _Reader:
                 (body is not None and here == body)
                 or (
                     not (entry is not None and here == entry.node)
+                    and not (here.type == "object_type" and "alias" not in parent.type)
                     and _is_nested(here, name, self.row.role(parent.type), self.row)
                 )
             ):
@@ -222,7 +234,8 @@ class _Reader:
                 if text == "end" and not here.is_named and self.row.name == "ruby":
                     continue
                 if text.strip():
-                    tokens.append(" ".join(text.split()))
+                    exact = self.row.role(here.type) is Role.STRING
+                    tokens.append(text if exact else " ".join(text.split()))
                     on.update(range(here.start_point.row, here.end_point.row + 1))
                     top = here.start_point.row if top < 0 else top
                     bottom = max(bottom, here.end_point.row)

@@ -6,7 +6,7 @@ import re
 
 import tree_sitter
 
-from models.crscore.claims.edits import flat
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import Unit, words
 from models.crscore.claims.wording import (
     argument_texts,
@@ -133,19 +133,20 @@ def assigned(
     """(name, type, value node) for each variable that a declaration or assignment sets."""
     found: list[tuple[str, str, tree_sitter.Node | None]] = []
     kind = node.child_by_field_name("type")
+    beyond = -1  # what stands in arguments, bodies and function values sets nothing here
     for here in walk(node):
+        if here.start_byte < beyond:
+            continue
         role = row.role(here.type)
-        if role in (Role.BLOCK, Role.LAMBDA):
-            break
+        if role in (Role.BLOCK, Role.LAMBDA, Role.ARGUMENTS, Role.PARAMETERS):
+            beyond = here.end_byte
+            continue
         left = here.child_by_field_name("left")
         if role is Role.ASSIGNMENT and left is not None:
             right = here.child_by_field_name("right")
             found.append((flat(left), flat(here.child_by_field_name("type")), right))
             break
-        if here.type in _DECLARATORS or (
-            here.type == "field_declaration"
-            and not any(c.type == "variable_declarator" for c in here.named_children)
-        ):
+        if here.type in _DECLARATORS or _declares_itself(here):
             value = (
                 here.child_by_field_name("value")
                 or here.child_by_field_name("default_value")
@@ -166,6 +167,16 @@ _DECLARATORS = words(
     const_element variable_assignment val_definition var_definition property_signature
     variable_declaration enum_variant"""
 )
+
+
+def _declares_itself(node: tree_sitter.Node) -> bool:
+    """Whether a field or property has its name itself and not in a declarator below."""
+    if node.type == "property_declaration":
+        return node.child_by_field_name("name") is not None
+    return node.type == "field_declaration" and not any(
+        child.type in ("variable_declarator", "variable_declaration")
+        for child in node.named_children
+    )
 
 
 def is_field(unit: Unit) -> bool:

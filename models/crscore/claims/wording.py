@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from models.crscore.claims.edits import flat
+from models.crscore.claims.texts import flat
 from models.crscore.claims.units import FUNCTION, TYPE, Unit
 from models.syntax.grammar import walk
 from models.syntax.language import Language, Role
@@ -80,6 +80,10 @@ def callee(call: tree_sitter.Node, row: Language) -> str:
     if arguments is not None and call.text is not None:
         size = arguments.start_byte - call.start_byte
         text = " ".join(call.text[:size].decode("utf-8", "replace").split())
+    block = call.child_by_field_name("block")
+    if arguments is None and block is not None and call.text is not None:
+        raw = call.text[: block.start_byte - call.start_byte]
+        text = " ".join(raw.decode("utf-8", "replace").split())
     for word in ("new ", "await "):
         text = text.removeprefix(word)
     text = re.sub(r"\s*([.?:>-]+)\s*", r"\1", text).rstrip("!(")
