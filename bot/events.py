@@ -16,10 +16,15 @@ from bot.payload import Payload
 
 @dataclass(frozen=True, slots=True)
 class RequestReview:
-    """Ask for a review of the pull request as it is when the job is made."""
+    """Ask for a review of the pull request as it is when the job is made.
+
+    ``head`` is the head that the delivery spoke of: where there is a job for it already, nobody
+    needs to be asked. Empty where the base may have changed under the same head.
+    """
 
     ref: PullRef
     request: ReviewRequest
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)

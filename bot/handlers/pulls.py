@@ -12,26 +12,30 @@ READY_KEY = "ready"
 
 def review(payload: Payload, _context: Context) -> Routed:
     """The ordinary request: the same patch asked for twice is one job."""
-    return Routed((RequestReview(pull_ref(payload, "pull_request.number"), ReviewRequest()),))
+    return Routed((_request(payload, ReviewRequest()),))
+
+
+def _request(payload: Payload, request: ReviewRequest, base_changed: bool = False) -> RequestReview:
+    head = "" if base_changed else payload.maybe_text("pull_request.head.sha")
+    return RequestReview(pull_ref(payload, "pull_request.number"), request, head)
 
 
 def ready(payload: Payload, _context: Context) -> Routed:
     """A draft was made ready."""
-    ref = pull_ref(payload, "pull_request.number")
-    return Routed((RequestReview(ref, ReviewRequest(key=READY_KEY)),))
+    return Routed((_request(payload, ReviewRequest(key=READY_KEY)),))
 
 
-def edited(payload: Payload, context: Context) -> Routed:
+def edited(payload: Payload, _context: Context) -> Routed:
     """Only a changed base changes the patch; titles and texts are no concern of a review."""
     if not payload.has("changes.base"):
         return ignored("pull_request.edited: the base is the same")
-    return review(payload, context)
+    return Routed((_request(payload, ReviewRequest(), base_changed=True),))
 
 
 def drafted(payload: Payload, _context: Context) -> Routed:
     """Back to a draft: stop, and let the settings say whether drafts are reviewed."""
     ref = pull_ref(payload, "pull_request.number")
-    return Routed((CancelPull(ref, "draft"), RequestReview(ref, ReviewRequest())))
+    return Routed((CancelPull(ref, "draft"), _request(payload, ReviewRequest())))
 
 
 def closed(payload: Payload, _context: Context) -> Routed:

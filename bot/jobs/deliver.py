@@ -104,8 +104,10 @@ class Deliverer:
 
     def _perform(self, row: Delivery, action: Action) -> str:
         match action:
-            case RequestReview(ref, request):
-                return self._when_open(ref, row, request)
+            case RequestReview(ref, request, head):
+                # Labels and redeliveries by the dozen cost the forge nothing.
+                job = self._ledger.jobs.standing(ref, head, request.key) if head else None
+                return f"job {job}: exists" if job else self._when_open(ref, row, request)
             case CancelPull(ref, reason):
                 return self._cancel(ref, reason)
             case RunCommand(ref, comment):

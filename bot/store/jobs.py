@@ -107,6 +107,18 @@ class Jobs:
                 return Requested(name, "revived", gone)
             return Requested(name, "parked" if job.state == JobState.PARKED else "exists", gone)
 
+    def standing(self, ref: PullRef, head: str, key: str) -> str | None:
+        """The job that this request would lead to, where it is done or under way."""
+        with self._db.read() as session:
+            query = sa.select(Job.id).where(
+                Job.repository_id == ref.repository_id,
+                Job.pull == ref.number,
+                Job.head == head,
+                Job.key == key,
+                Job.state.in_((*UNFINISHED, JobState.DONE)),
+            )
+            return session.execute(query.limit(1)).scalar_one_or_none()
+
     @staticmethod
     def _request_number(session: Session, ref: PullRef, key: str) -> int:
         if not key:

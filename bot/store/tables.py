@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from bot.store.text import CleanText
+from bot.store.text import CleanText, Compressed
 
 JSON = sa.JSON().with_variant(JSONB(), "postgresql")
 Big = sa.BigInteger()
@@ -93,7 +93,7 @@ class Delivery(Base):
     repository: Mapped[str] = mapped_column(default="")
     pull: Mapped[int | None]
     headers: Mapped[dict[str, Any]]
-    body: Mapped[bytes | None]
+    body: Mapped[bytes | None] = mapped_column(Compressed)
     body_sha256: Mapped[str] = mapped_column(index=True)
     received_at: Mapped[float] = mapped_column(index=True)
     state: Mapped[str] = mapped_column(index=True)

@@ -8,6 +8,7 @@ surrogates and NUL; PostgreSQL refuses both, SQLite's driver the first. They are
 from __future__ import annotations
 
 import json
+import zlib
 from typing import Any
 
 import sqlalchemy as sa
@@ -48,3 +49,18 @@ class CleanText(sa.types.TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Clean on the way in."""
         return None if value is None else clean(value)
+
+
+class Compressed(sa.types.TypeDecorator[bytes]):
+    """Bytes kept deflated: a delivery's body is a fifth of its size then, and so is its commit."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        """Deflate, fast rather than small."""
+        return None if value is None else zlib.compress(value, 1)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        """Inflate."""
+        return None if value is None else zlib.decompress(value)

@@ -26,9 +26,9 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.postgres import free_port
@@ -46,11 +46,12 @@ class Measured:
     p50: float
     p99: float
     wrong: int
+    cpu: float = 0.0
 
     def row(self, name: str) -> str:
         return (
             f"{name:44} {self.per_second:8.1f}/s   p50 {self.p50 * 1e3:7.1f} ms   "
-            f"p99 {self.p99 * 1e3:7.1f} ms   errors {self.wrong}"
+            f"p99 {self.p99 * 1e3:7.1f} ms   cpu {self.cpu * 1e3:5.2f} ms   errors {self.wrong}"
         )
 
 
@@ -137,8 +138,8 @@ class Load:
 
 
 @contextmanager
-def marginalia(durable: bool = True) -> Iterator[int]:
-    """The web process alone on a fresh SQLite ledger; its port."""
+def marginalia(durable: bool = True) -> Iterator[tuple[int, int]]:
+    """The web process alone on a fresh SQLite ledger; its port and process."""
     folder = Path(tempfile.mkdtemp(prefix="ack-bench-"))
     port = free_port()
     env = {
@@ -157,8 +158,8 @@ def marginalia(durable: bool = True) -> Iterator[int]:
             "def off(c, r):\n    plain(c, r); c.execute('PRAGMA synchronous=OFF')\n"
             "d._sqlite_durable = off\n" + code
         )
-    with _server([sys.executable, "-c", code], env, ROOT, port):
-        yield port
+    with _server([sys.executable, "-c", code], env, ROOT, port) as pid:
+        yield port, pid
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -177,8 +178,8 @@ PROBOT_PATH = "/api/github/webhooks"
 
 
 @contextmanager
-def probot(folder: Path) -> Iterator[int]:
-    """A Probot app that verifies the signature and answers."""
+def probot(folder: Path) -> Iterator[tuple[int, int]]:
+    """A Probot app that verifies the signature and answers; its port and process."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -192,13 +193,13 @@ def probot(folder: Path) -> Iterator[int]:
     port = free_port()
     env = {**os.environ, "KEY": key.decode(), "SECRET": SECRET, "PORT": str(port),
            "NODE_ENV": "production"}  # fmt: skip
-    with _server(["node", str(script)], env, folder, port):
-        yield port
+    with _server(["node", str(script)], env, folder, port) as pid:
+        yield port, pid
     script.unlink()
 
 
 @contextmanager
-def _server(command: list[str], env: dict[str, str], folder: Path, port: int) -> Iterator[None]:
+def _server(command: list[str], env: dict[str, str], folder: Path, port: int) -> Iterator[int]:
     process = subprocess.Popen(command, env=env, cwd=folder)
     try:
         deadline = time.monotonic() + 90
@@ -212,7 +213,7 @@ def _server(command: list[str], env: dict[str, str], folder: Path, port: int) ->
                 if time.monotonic() > deadline:
                     raise SystemExit(f"{command[0]} does not listen") from None
                 time.sleep(0.2)
-        yield
+        yield process.pid
     finally:
         process.terminate()
         try:
@@ -222,10 +223,45 @@ def _server(command: list[str], env: dict[str, str], folder: Path, port: int) ->
             process.wait()
 
 
-def measure(port: int, path: str, seconds: float, rate: float) -> tuple[Measured, Measured]:
+def cpu_seconds(root: int) -> float:
+    """Processor time of a process and all below it: what a busy machine does not distort."""
+    parents: dict[int, tuple[int, float]] = {}
+    tick = os.sysconf("SC_CLK_TCK")
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(entry.parent.name)] = (
+            int(fields[1]),
+            (int(fields[11]) + int(fields[12])) / tick,
+        )
+    found = {root}
+    while True:
+        more = {pid for pid, (parent, _) in parents.items() if parent in found} - found
+        if not more:
+            return sum(parents[pid][1] for pid in found if pid in parents)
+        found |= more
+
+
+def measure(
+    server: tuple[int, int], path: str, seconds: float, rate: float
+) -> tuple[Measured, Measured]:
+    """Flat out, then at a rate, with the server's processor time for each answer."""
+    port, pid = server
     load = Load(port, path)
     load.flat_out(min(2.0, seconds))  # warm
-    return load.flat_out(seconds), load.at_rate(seconds, rate)
+
+    def with_cpu(run: Callable[[], Measured]) -> Measured:
+        before, start = cpu_seconds(pid), time.perf_counter()
+        got = run()
+        answers = got.per_second * (time.perf_counter() - start)
+        return replace(got, cpu=(cpu_seconds(pid) - before) / max(1.0, answers))
+
+    return (
+        with_cpu(lambda: load.flat_out(seconds)),
+        with_cpu(lambda: load.at_rate(seconds, rate)),
+    )
 
 
 def main() -> None:
@@ -235,21 +271,22 @@ def main() -> None:
     parser.add_argument("--probot", type=Path, help="folder with node_modules/probot")
     given = parser.parse_args()
     print(f"payload {len(payload())} bytes, {CONNECTIONS} connections, {os.cpu_count()} cores")
-    with marginalia() as port:
-        ours, ours_paced = measure(port, "/webhook", given.seconds, given.rate)
-    with marginalia(durable=False) as port:
-        loose, loose_paced = measure(port, "/webhook", given.seconds, given.rate)
+    with marginalia() as server:
+        ours, ours_paced = measure(server, "/webhook", given.seconds, given.rate)
+    with marginalia(durable=False) as server:
+        loose, loose_paced = measure(server, "/webhook", given.seconds, given.rate)
     print(ours.row("marginalia, on disk, flat out"))
     print(loose.row("marginalia, not synced, flat out"))
     print(ours_paced.row(f"marginalia, on disk, {given.rate:g}/s"))
     print(loose_paced.row(f"marginalia, not synced, {given.rate:g}/s"))
     print(f"durability costs a factor {loose.per_second / ours.per_second:.2f} in throughput")
     if given.probot:
-        with probot(given.probot.resolve()) as port:
-            theirs, theirs_paced = measure(port, PROBOT_PATH, given.seconds, given.rate)
+        with probot(given.probot.resolve()) as server:
+            theirs, theirs_paced = measure(server, PROBOT_PATH, given.seconds, given.rate)
         print(theirs.row("probot, keeps nothing, flat out"))
         print(theirs_paced.row(f"probot, keeps nothing, {given.rate:g}/s"))
         print(f"ratio marginalia (on disk) / probot: {ours.per_second / theirs.per_second:.3f}")
+        print(f"ratio of processor time an answer: {ours.cpu / theirs.cpu:.2f}")
 
 
 if __name__ == "__main__":

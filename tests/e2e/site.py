@@ -49,7 +49,7 @@ class Site:
         """Start a worker; its process id."""
         pid = self.zygote.start(
             WorkerSpec(
-                settings=_plain(self.settings),
+                settings=plain(self.settings),
                 log=str(self.folder / "workers.log"),
                 kill_at=kill_at,
                 review_seconds=review_seconds,
@@ -87,7 +87,7 @@ class Site:
 def service_settings(
     github: Double, app: AppKeys, database_url: str, folder: Path, **more: Any
 ) -> Settings:
-    """Settings with short times, so that a takeover takes a second or two."""
+    """Settings with short times, so that a takeover takes seconds."""
     values: dict[str, Any] = {
         "data_dir": folder,
         "database_url": database_url,
@@ -97,8 +97,11 @@ def service_settings(
         "app_id": app.id,
         "private_key": app.pem,
         "poll_interval": 0.1,
-        "heartbeat": 0.7,
-        "lease": 3.5,
+        # Long enough that a loaded machine does not make living workers look dead at every turn,
+        # and tries enough for when it does: the tests of parking set their own.
+        "heartbeat": 1.0,
+        "lease": 5.0,
+        "max_tries": 30,
         "sweep_interval": 1.0,
         "retry_delay": 0.2,
         "retry_delay_max": 1.0,
@@ -110,7 +113,8 @@ def service_settings(
     return Settings(**{**values, **more})
 
 
-def _plain(settings: Settings) -> dict[str, Any]:
+def plain(settings: Settings) -> dict[str, Any]:
+    """The settings as JSON values, for another process."""
     values = settings.model_dump(exclude_unset=True)
     return {
         name: value.get_secret_value() if hasattr(value, "get_secret_value") else _text(value)

@@ -6,6 +6,7 @@ request: ``Zygote.start`` answers within milliseconds, and a worker can be kille
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+PR_SET_PDEATHSIG = 1
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -131,6 +133,8 @@ def _worker(spec: WorkerSpec) -> int:
     from tests.e2e.small import SmallReviewer
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # A test run that is itself killed leaves no worker behind.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with Path(spec.log).open("ab", buffering=0) as log:
         os.dup2(log.fileno(), 2)
         os.dup2(log.fileno(), 1)

@@ -448,3 +448,20 @@ def test_nothing_heavy_is_in_the_web_process() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_a_storm_of_labels_costs_the_forge_nothing(bench: Bench) -> None:
+    """Trouble 20: requests are not spent on what is known."""
+    bench.start()
+    pull = {"number": REF.number, "head": {"sha": HEAD}}
+    bench.handled(bench.deliver(pull_request=pull))
+    bench.ended()
+    asked = len(bench.forge.calls)
+    numbers = [bench.deliver(action="labeled", pull_request=pull) for _ in range(5)]
+    assert all("exists" in bench.handled(number).reason for number in numbers)
+    assert len(bench.forge.calls) == asked
+    # A changed base is another matter: the merge base is asked for.
+    bench.forge.state = state(merge_base="a" * 40)
+    changes = {"base": {"ref": {"from": "main"}}}
+    bench.handled(bench.deliver(action="edited", changes=changes, pull_request=pull))
+    assert len(bench.ended(2)) == 2
