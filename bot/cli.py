@@ -26,6 +26,7 @@ _COMMANDS: dict[str, tuple[str, str, str]] = {
     "simulate": ("simulate", "simulate", "Print what would be posted on a pull request."),
     "explain": ("explain", "explain", "Say why a posted remark was posted, from the ledger."),
     "jobs": ("serve", "jobs_app", "The jobs in the ledger."),
+    "feedback": ("feedback", "app", "What became of the posted comments."),
     "train": ("train", "train", "Train a model, or go on with one."),
     "bench": ("bench", "app", "Score predictions and run the systems on data sets."),
     "score": ("score", "app", "Grade reviews by CRScore and the judge."),
