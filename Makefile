@@ -27,7 +27,7 @@ review: install
 	@$(BIN)/marginalia review main..change --repo $(EXAMPLE) --explain
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: install
 	$(BIN)/ruff check .
