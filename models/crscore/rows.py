@@ -1,0 +1,139 @@
+"""Grading many reviews from JSON lines, in constant memory.
+
+A row is ``{"diff": text, "review": text}`` with optional ``"claims"`` (a list of texts) and
+``"lang"``; whatever else it holds is kept. Out comes the row with ``con``, ``comp``, ``rel``,
+``judge`` (``null`` where none was asked) and ``signature``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from models.crscore.judge import Judge, row_of
+from models.crscore.score import CRScore, given_references, read_references
+
+CHUNK = 256
+OUTPUT = ("con", "comp", "rel", "judge", "signature")
+
+
+class RowError(ValueError):
+    """A line that cannot be graded; the message names the file and the line."""
+
+
+def open_lines(path: str, mode: str, standard: BinaryIO) -> AbstractContextManager[BinaryIO]:
+    """A binary file, gzipped where its name ends in .gz; ``-`` is the standard stream."""
+    if path == "-":
+        return nullcontext(standard)
+    if path.endswith(".gz"):
+        # a fixed time and no name in the header: equal rows give equal files
+        if "w" in mode:
+            return cast(BinaryIO, _GzipOut(Path(path)))
+        return cast(BinaryIO, gzip.open(path, mode))
+    return cast(BinaryIO, Path(path).open(mode))
+
+
+class _GzipOut(gzip.GzipFile):
+    def __init__(self, path: Path) -> None:
+        self._raw = path.open("wb")
+        super().__init__(filename="", mode="wb", fileobj=self._raw, mtime=0)
+
+    def close(self) -> None:
+        super().close()
+        self._raw.close()
+
+
+def read_rows(lines: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
+    """Rows of a stream, checked; blank lines are passed over.
+
+    Raises ``RowError`` at the first line that is no row.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _row(line, f"{name}, line {number}")
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise RowError(f"{name}, after line {number}: not a whole gzip file ({error})") from error
+
+
+def _row(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except UnicodeDecodeError as error:
+        raise RowError(f"{where}: not UTF-8 ({error.reason} at byte {error.start})") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise RowError(f"{where}: not JSON ({error})") from error
+    if not isinstance(row, dict):
+        raise RowError(f'{where}: not an object; a row is {{"diff": ..., "review": ...}}')
+    for key in ("diff", "review"):
+        if not isinstance(row.get(key), str):
+            raise RowError(f"{where}: {key!r} must be a text")
+    claims = row.get("claims")
+    if claims is not None and not (
+        isinstance(claims, list) and all(isinstance(claim, str) for claim in claims)
+    ):
+        raise RowError(f"{where}: 'claims' must be a list of texts (leave it out to read them off)")
+    return row
+
+
+def score_rows(
+    rows: Iterable[dict[str, Any]], scorer: CRScore, judge: Judge | None
+) -> Iterator[dict[str, Any]]:
+    """The rows with their scores, in order, ``CHUNK`` at a time."""
+    chunk: list[dict[str, Any]] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == CHUNK:
+            yield from _score_chunk(chunk, scorer, judge)
+            chunk = []
+    if chunk:
+        yield from _score_chunk(chunk, scorer, judge)
+
+
+def _score_chunk(
+    chunk: list[dict[str, Any]], scorer: CRScore, judge: Judge | None
+) -> Iterator[dict[str, Any]]:
+    read: dict[tuple[str, str], Any] = {}
+    references = []
+    for row in chunk:
+        if row.get("claims") is not None:
+            references.append(given_references(row["claims"]))
+            continue
+        language = row["lang"] if isinstance(row.get("lang"), str) else ""
+        key = row["diff"], language
+        if key not in read:
+            read[key] = read_references(*key)
+        references.append(read[key])
+    scores = scorer.score_reference_batch(
+        [(row["review"], given) for row, given in zip(chunk, references, strict=True)]
+    )
+    probabilities: list[float | None] = [None] * len(chunk)
+    if judge is not None:
+        judged = judge.judge(
+            [
+                row_of(row["diff"], row["review"], given)
+                for row, given in zip(chunk, references, strict=True)
+            ]
+        )
+        probabilities = [judgement.probability for judgement in judged]
+    for row, score, probability in zip(chunk, scores, probabilities, strict=True):
+        signature = score.signature + (f"|{judge.signature}" if judge is not None else "")
+        yield {
+            **row,
+            "con": score.con,
+            "comp": score.comp,
+            "rel": score.rel,
+            "judge": probability,
+            "signature": signature,
+        }
+
+
+def write_row(out: BinaryIO | io.BufferedIOBase, row: dict[str, Any]) -> None:
+    """One row as a line of JSON."""
+    out.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")

@@ -1,0 +1,201 @@
+"""``marginalia score``: rows in and out, broken lines, gzip, tables, calibration."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bot.commands.score import app, calibrate_app
+from bot.errors import FatalError
+from models.crscore import CRScore
+from models.crscore.baselines import bert_scores, bleu, chrf, edit_similarity, rouge_l
+from models.crscore.encoder import SentenceEncoder
+from models.crscore.rows import CHUNK, RowError, read_rows, score_rows
+from models.crscore.tables import Fields, TableError, agreement_table, system_table
+
+ROW = {
+    "diff": "@@ -1 +1 @@\n-timeout = 5\n+timeout = 50\n",
+    "review": "Why is the timeout ten times longer now?",
+    "id": 7,
+}
+
+
+def lines(*rows: object) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+@pytest.mark.weights
+def test_rows_through_files_and_streams(tmp_path) -> None:
+    rows = [ROW, {**ROW, "review": ""}, {**ROW, "claims": ["The timeout was raised."]}]
+    source, out = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl.gz"
+    source.write_bytes(gzip.compress(lines(*rows)))
+    runner = CliRunner()
+    assert runner.invoke(app, [str(source), "--out", str(out)]).exit_code == 0
+    scored = [json.loads(line) for line in gzip.decompress(out.read_bytes()).splitlines()]
+    piped = runner.invoke(app, [], input=lines(*rows))
+    assert piped.exit_code == 0
+    for row, given, streamed in zip(
+        scored, rows, map(json.loads, piped.stdout.splitlines()), strict=True
+    ):
+        assert {key: row[key] for key in given} == given
+        assert set(row) - set(given) == {"con", "comp", "rel", "judge", "signature"}
+        assert 0.0 <= row["judge"] <= 1.0
+        assert streamed["rel"] == row["rel"]
+    assert "refs:given" in scored[2]["signature"]
+    assert "judge:1@" in scored[0]["signature"]
+    assert scored[1]["rel"] == scored[1]["judge"] == 0.0
+    expected = CRScore().score(ROW["diff"], ROW["review"])
+    assert scored[0]["rel"] == expected.rel
+    assert scored[0]["signature"].startswith(expected.signature)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{", "line 2: not JSON"),
+        (b"[1]", "line 2: not an object"),
+        (b'{"diff": "x"}', "line 2: 'review' must be a text"),
+        (b'{"diff": 1, "review": "x"}', "line 2: 'diff' must be a text"),
+        (b'{"diff": "", "review": "", "claims": "x"}', "line 2: 'claims' must be a list"),
+        (b'"\xff"', "line 2: not UTF-8"),
+    ],
+)
+def test_a_broken_line_is_named(tmp_path, line: bytes, message: str) -> None:
+    with pytest.raises(RowError, match=message):
+        list(read_rows([lines(ROW), line], "rows.jsonl"))
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines(ROW) + line + b"\n")
+    result = CliRunner().invoke(app, [str(path), "--no-judge"])
+    assert isinstance(result.exception, FatalError)
+    assert result.exception.code == 2
+    assert message in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_a_cut_gzip_and_a_missing_file_are_named(tmp_path) -> None:
+    path = tmp_path / "cut.jsonl.gz"
+    path.write_bytes(gzip.compress(lines(*[ROW] * 200))[:-12])
+    for name, message in ((str(path), "not a whole gzip"), (str(tmp_path / "no"), "No such file")):
+        result = CliRunner().invoke(app, [name, "--no-judge"])
+        assert isinstance(result.exception, FatalError)
+        assert message in str(result.exception)
+
+
+def test_options_are_checked() -> None:
+    for options, message in (
+        (["--variant", "other"], "use paper or reference"),
+        (["--rule", "other"], "use reference or sigma"),
+        (["--threshold", "3"], "cosine lies between"),
+        (["--encoder", "/no/such/encoder"], "cannot be loaded"),
+    ):
+        result = CliRunner().invoke(app, ["--no-judge", *options], input=lines(ROW))
+        assert isinstance(result.exception, FatalError)
+        assert message in str(result.exception)
+
+
+@pytest.mark.weights
+def test_memory_is_bounded_by_the_chunk() -> None:
+    taken = 0
+
+    def endless() -> object:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield {**ROW, "claims": ["The timeout was raised."]}
+
+    scored = score_rows(endless(), CRScore(), None)
+    assert next(scored)["judge"] is None
+    assert taken == CHUNK
+
+
+def scored_rows() -> list[dict[str, object]]:
+    rows = []
+    random = np.random.default_rng(0)
+    for diff in range(12):
+        for system, quality in (("msg", 0.5), ("good", 0.9), ("bad", 0.1)):
+            rel = float(np.clip(quality + random.normal(scale=0.1), 0, 1))
+            rows.append(
+                {
+                    "diff": f"diff {diff}",
+                    "review": f"{system} words of diff {diff}" * (diff % 3 + 1),
+                    "con": rel, "comp": rel, "rel": rel, "judge": rel, "signature": "x",
+                    "system": system, "lang": "py" if diff % 2 else "java",
+                    "human": 1 + round(4 * quality), "note": None,
+                }
+            )  # fmt: skip
+    return rows
+
+
+def test_tables(tmp_path) -> None:
+    rows = scored_rows()
+    table = system_table(rows).splitlines()
+    assert [line.split("|")[1].strip() for line in table[2:]] == ["good", "msg", "bad"]
+    text = agreement_table(rows, Fields(), samples=50)
+    for name in ("judge", "CRScore Rel", "length", "BLEU", "chrF", "ROUGE-L", "edit similarity"):
+        assert f"| {name} |" in text
+    for part in ("language java", "system good", "without msg", "ranking of systems"):
+        assert part in text
+    assert "BERTScore" not in text
+    with pytest.raises(TableError, match="--human"):
+        agreement_table(rows, Fields(human="other"))
+    path = tmp_path / "scored.jsonl"
+    path.write_bytes(lines(*rows))
+    runner = CliRunner()
+    assert runner.invoke(app, ["table", str(path)]).stdout.strip() == system_table(rows)
+    again = runner.invoke(app, ["agreement", str(path), "--human", "human", "--samples", "50"])
+    assert again.stdout.strip() == text
+
+
+def test_baselines() -> None:
+    for measure in (bleu, chrf, rouge_l, edit_similarity):
+        assert measure("the cat sat on the mat", "the cat sat on the mat") == pytest.approx(1.0)
+        assert measure("", "the cat") == 0.0
+    assert rouge_l("the black cat", "the cat") == pytest.approx(2 * 2 / 5)
+
+
+@pytest.mark.weights
+def test_bert_score_of_equal_texts_is_one() -> None:
+    same, other = bert_scores(
+        SentenceEncoder(), ["rename the flag", "rename the flag"], ["rename the flag", "it rains"]
+    )
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert other < 0.8
+
+
+@pytest.mark.weights
+def test_calibrate_threshold(tmp_path) -> None:
+    words = ["parser", "loop", "cache", "socket", "thread", "mutex", "buffer", "token", "index"]
+    rows = [
+        {"diff": "", "review": f"Rename the {a} of the {b}", "claims": [f"The {a} was added."]}
+        for a in words
+        for b in words
+        if a != b
+    ]
+    source, out = tmp_path / "rows.jsonl", tmp_path / "thresholds.json"
+    source.write_bytes(lines(*rows))
+    for rule in ("reference", "sigma"):
+        result = CliRunner().invoke(
+            calibrate_app, ["threshold", str(source), "--out", str(out), "--rule", rule]
+        )
+        assert result.exit_code == 0, result.exception
+    stored = json.loads(out.read_text())["thresholds"]
+    assert [row["rule"] for row in stored] == ["reference", "sigma"]
+    assert all(row["data_sha256"] and row["encoder_sha256"] for row in stored)
+    few = tmp_path / "few.jsonl"
+    few.write_bytes(lines(ROW))
+    result = CliRunner().invoke(calibrate_app, ["threshold", str(few), "--out", str(out)])
+    assert isinstance(result.exception, FatalError)
+    assert "at least 50" in str(result.exception)
+
+
+def test_surrogates_do_not_stop_a_run() -> None:
+    from models.crscore.rows import write_row
+
+    sink = io.BytesIO()
+    write_row(sink, {"review": "\ud800"})
+    assert sink.getvalue().endswith(b"\n")
