@@ -157,6 +157,8 @@ def save_weights(weights: Weights, folder: Path) -> None:
     arrays["support"] = widest.regression.support.astype(np.float32)
     folder.mkdir(parents=True, exist_ok=True)
     save_file(arrays, folder / "judge.safetensors")
+    # the writer leaves the file to its owner alone; an installed package is read by others
+    (folder / "judge.safetensors").chmod(0o644)
     data = {
         "format": 1,
         "encoder_sha256": weights.encoder_sha256,
