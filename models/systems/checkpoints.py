@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from models.generators.checkpoint import CARD as LINE_EDIT_CARD
 from models.systems import system_class
 from models.systems.base import System, SystemFault
 from models.systems.card import CARD_FILE, UnusableCheckpoint, no_card, read_card
@@ -46,11 +47,16 @@ def checkpoint_folder(name: str) -> Path:
 def open_checkpoint(name: str, task: Task | None = None) -> System:
     """A system that is ready for ``task`` (any, where ``None``), from its weights.
 
-    A folder with a task card is what its card says. Without one, only weights that were made for
+    A folder with a task card is what its card says (the shipped model's kind has a card of its
+    own, for all tasks). Without one, only weights that were made for
     reviewing are taken: CodeReviewer's, which know its format's tokens. Raises UnusableCheckpoint
     for everything else, with the command that fine-tunes it.
     """
     folder = checkpoint_folder(name)
+    if (folder / LINE_EDIT_CARD).exists():
+        from models.systems.shipped import ShippedSystem
+
+        return ShippedSystem(task or Task.CRB, folder)
     if (folder / CARD_FILE).exists():
         card = read_card(folder)
         try:

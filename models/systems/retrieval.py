@@ -27,6 +27,7 @@ Ranker = Literal["characters", "encoder"]
 Similarity = Callable[[str, Sequence[str]], list[float]]
 
 _SUBWORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_TOKEN = re.compile(r"\S+")
 _POOL = 50
 _CONTEXT = 2
 _FILE = "index.jsonl.gz"
@@ -59,8 +60,8 @@ class Retrieval(System):
         state: Path | None = None,
     ) -> FitReport:
         """Index ``train``; the other arguments have nothing to do here."""
-        self._index(self.usable(task, train))
         self.task = task
+        self._index(self.usable(task, train))
         self.report = FitReport(0, 0.0, None, 0, 0.0, len(self._examples))
         return self.report
 
@@ -69,7 +70,7 @@ class Retrieval(System):
         self._bm25 = bm25s.BM25()
         self._bm25.index(
             # an empty document has no vocabulary of its own
-            [subwords(example.shown()) or [""] for example in examples],
+            [subwords(self._asked(example)) or [""] for example in examples],
             show_progress=False,
         )
 
@@ -80,14 +81,23 @@ class Retrieval(System):
             task, examples, lambda some: [self._answer(task, one, beams) for one in some]
         )
 
-    def nearest(self, text: str, size: int) -> list[tuple[Example, float]]:
+    def _asked(self, example: Example) -> str:
+        """What two examples are alike in: the code, and what else the task shows."""
+        if self.task is Task.CRB:
+            return example.unmarked()
+        if self.task is Task.CRA:
+            return f"{example.comment or ''}\n{example.shown()}"
+        return example.shown()
+
+    def nearest(self, example: Example, size: int) -> list[tuple[Example, float]]:
         """The ``size`` most similar examples with their similarity (0 to 1), best first."""
+        text = self._asked(example)
         pool = min(_POOL, len(self._examples))
         places, _ = self._bm25.retrieve(
             [subwords(text) or [""]], k=pool, show_progress=False, n_threads=0
         )
         found = [self._examples[int(place)] for place in places[0]]
-        scores = self._rank()(text, [example.shown() for example in found])
+        scores = self._rank()(text, [self._asked(one) for one in found])
         order = sorted(range(len(found)), key=lambda place: -scores[place])
         return [(found[place], scores[place]) for place in order[:size]]
 
@@ -97,7 +107,7 @@ class Retrieval(System):
         return self._similarity
 
     def _answer(self, task: Task, example: Example, beams: int) -> Prediction:
-        near = self.nearest(example.shown(), max(beams, 1 if task is Task.RCG else _POOL))
+        near = self.nearest(example, max(beams, 1 if task is Task.RCG else _POOL))
         answers: list[tuple[str, float]] = []
         for neighbour, score in near:
             if task is Task.RCG:
@@ -119,12 +129,17 @@ class Retrieval(System):
         with gzip.open(folder / _FILE, "wt", encoding="utf-8") as lines:
             for example in self._examples:
                 lines.write(json.dumps(asdict(example), ensure_ascii=False) + "\n")
-        return {"ranker": self.ranker, "examples": len(self._examples)}
+        return {
+            "ranker": self.ranker,
+            "examples": len(self._examples),
+            "task": self.ready().value,
+        }
 
     @classmethod
     def read(cls, folder: Path, details: Mapping[str, Any]) -> Retrieval:
         """See ``System.read``."""
         system = cls(details["ranker"])
+        system.task = Task(details["task"])
         with gzip.open(folder / _FILE, "rt", encoding="utf-8") as lines:
             system._index([Example(**json.loads(line)) for line in lines])
         return system
@@ -133,23 +148,48 @@ class Retrieval(System):
 def transfer(before: str, after: str, code: str) -> str | None:
     """The edit from ``before`` to ``after``, made in ``code``; ``None`` where it does not fit.
 
-    The edit, from its first to its last changed token, must stand in ``code`` with up to two
-    tokens of what is around it, once. Tokens are apart by white space; that of ``code`` stays
-    around the edit.
+    The edit, from its first to its last changed token (apart by white space), must stand in
+    ``code`` once, with the up to two tokens on either side. Only what changes is replaced, by the
+    text of ``after``.
     """
-    old, new = before.split(), after.split()
-    changed = [op for op in Levenshtein.opcodes(old, new) if op.tag != "equal"]
+    old, new = ([match.span() for match in _TOKEN.finditer(text)] for text in (before, after))
+    words = [before[low:high] for low, high in old]
+    changed = [
+        op
+        for op in Levenshtein.opcodes(words, [after[low:high] for low, high in new])
+        if op.tag != "equal"
+    ]
     if not changed:
         return None
     first, last = changed[0].src_start, changed[-1].src_end
-    low, high = max(0, first - _CONTEXT), min(len(old), last + _CONTEXT)
-    pattern = r"\s+".join(re.escape(token) for token in old[low:high])
-    found = list(re.finditer(rf"(?<!\S){pattern}(?!\S)", code)) if pattern else []
+    low, high = max(0, first - _CONTEXT), min(len(words), last + _CONTEXT)
+    lead, gone, tail = (
+        _pattern(words[start:end]) for start, end in ((low, first), (first, last), (last, high))
+    )
+    gaps = [
+        r"(\s+)" if lead and (gone or tail) else "()",
+        r"(\s+)" if gone and tail else "()",
+    ]
+    pattern = rf"(?<!\S)({lead}){gaps[0]}({gone}){gaps[1]}({tail})(?!\S)"
+    found = list(re.finditer(pattern, code)) if high > low else []
     if len(found) != 1:
         return None
-    grown = len(new) - len(old)
-    body = [*old[low:first], *new[changed[0].dest_start : last + grown], *old[last:high]]
-    return code[: found[0].start()] + " ".join(body) + code[found[0].end() :]
+    match = found[0]
+    made = new[changed[0].dest_start : changed[-1].dest_end]
+    text = after[made[0][0] : made[-1][1]] if made else ""
+    space, next_space = match.group(2), match.group(4)
+    if text and not gone:
+        # an insertion splits the one gap that there was
+        space = space or (" " if lead else "")
+        next_space = (match.group(2) or " ") if tail else ""
+    elif not text:
+        space, next_space = (space if lead and tail else ""), ""
+    middle = match.group(1) + space + text + next_space + match.group(5)
+    return code[: match.start()] + middle + code[match.end() :]
+
+
+def _pattern(words: Sequence[str]) -> str:
+    return r"\s+".join(re.escape(word) for word in words)
 
 
 def _by_characters(text: str, others: Sequence[str]) -> list[float]:

@@ -204,6 +204,12 @@ def test_an_edit_moves_where_it_fits_once():
     assert transfer(before, after, f"{before} {before}") is None
     assert transfer(before, before, before) is None
     assert transfer("a b c d e", "a b d e", "x a b c d e y") == "x a b d e y"
+    assert transfer("a b d e", "a b c c d e", "x a b\n d e y") == "x a b\n c c\n d e y"
+    assert transfer("a b", "a b\n  c", "x a b") == "x a b c"
+    assert transfer("a b c", "b c", "x\n  a b c") == "x\n  b c"
+    assert transfer("go ( a );\n  x", "run ( a );\n  x", "\tgo ( a );\n\tx") == "\trun ( a );\n\tx"
+    assert transfer("a b c", "a bc", "ab c") is None
+    assert transfer("", "a", "b") is None
 
 
 def test_retrieval_finds_the_nearest_and_its_comment():
