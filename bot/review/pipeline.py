@@ -32,6 +32,7 @@ from bot.review.types import (
 from models.analyzers.base import introduced, run_analyzers
 from models.change import Change, ChangedFile, Coverage
 from models.crscore.claims import claims_of_hunk
+from models.crscore.judge import Judge, JudgeError, row_of
 from models.review_types import (
     Candidate,
     Finding,
@@ -84,8 +85,7 @@ class ReviewPipeline:
     Args:
         score: the scorer; loaded with the default encoder at first use where ``None``.
         generator: the model that writes revisions and comments; ``None`` reviews without one.
-        judge: gives each candidate the probability that a person finds it relevant.
-        repository: a name for people, for the summary.
+        answers: how many revisions and comments the generator writes for each hunk.
     """
 
     def __init__(
@@ -98,6 +98,9 @@ class ReviewPipeline:
         self._score = score
         self._generator = generator
         self._answers = answers
+        self._judge_asked = False
+        self._loaded_judge: Judge | None = None
+        self._judge_note = ""
 
     @property
     def score(self) -> CRScore:
@@ -142,7 +145,7 @@ class ReviewPipeline:
             candidates = self._candidates(readings, options, notes, progress)
         with _timed(timings, "score"):
             progress("scores", 0, 1)
-            drafts = self._grade(candidates, readings, references)
+            drafts = self._grade(candidates, readings, references, notes)
         with _timed(timings, "gate"):
             progress("gate", 0, 1)
             gate = Gate(
@@ -159,6 +162,8 @@ class ReviewPipeline:
         )
         flat = tuple(reference for group in references.values() for reference in group)
         signature = self.score.signature(flat)
+        if self._loaded_judge is not None:
+            signature += f"|{self._loaded_judge.signature}"
         review = render_review(covered, judged, coverage, notes, signature)
         return ReviewResult(
             change=covered,
@@ -240,11 +245,24 @@ class ReviewPipeline:
                 result += remark_candidates(part, self._generator, answers=self._answers)
         return result
 
+    def _judge(self, notes: list[str]) -> Judge | None:
+        """The judge, loaded when first asked for; without its weights the score stands alone."""
+        if not self._judge_asked:
+            self._judge_asked = True
+            try:
+                self._loaded_judge = Judge(self.score.encoder)
+            except JudgeError as error:
+                self._judge_note = f"no judge: {error}"
+        if self._judge_note:
+            notes.append(self._judge_note)
+        return self._loaded_judge
+
     def _grade(
         self,
         candidates: Sequence[Candidate],
         readings: Sequence[_Reading],
         references: Mapping[tuple[str, int], Sequence[PseudoReference]],
+        notes: list[str],
     ) -> list[Draft]:
         files = {reading.file.path: reading.file for reading in readings}
         owners = [_owner(files[c.path], c) for c in candidates]
@@ -252,6 +270,20 @@ class ReviewPipeline:
         scores = self.score.score_reference_batch(
             [(c.text, refs) for c, refs in zip(candidates, nearby, strict=True)]
         )
+        judge = self._judge(notes)
+        if judge is not None and candidates:
+            rows = [
+                row_of(files[c.path].hunks[o : o + 1], c.text, refs)
+                for c, o, refs in zip(candidates, owners, nearby, strict=True)
+            ]
+            scores = [
+                replace(
+                    score,
+                    judge=judgement.probability,
+                    signature=f"{score.signature}|{judge.signature}",
+                )
+                for score, judgement in zip(scores, judge.judge(rows), strict=True)
+            ]
         return [
             Draft(c, s, tuple(refs), fingerprint(c, files[c.path]))
             for c, s, refs in zip(candidates, scores, nearby, strict=True)
