@@ -41,6 +41,11 @@ def parameter_claims(
                 55,
                 unit,
             )
+            reading.say(
+                f"The default value of the new parameter {quote(p.name)} is {quote(p.default)}.",
+                54,
+                unit,
+            )
         elif not p.variadic and not p.name.startswith(("*", "...", "&")):
             word = "create" if now.kind == "constructor" else "call"
             reading.say(f"Code that {word}s {called} must now also pass {quote(p.name)}.", 55, unit)

@@ -27,6 +27,7 @@ from models.crscore.claims.wording import (
     call_phrase,
     callee,
     condition_text,
+    number,
     quote,
 )
 from models.syntax.language import Role
@@ -226,8 +227,26 @@ _ADDED = {
 }
 
 
+def _count_fields(reading: Reading) -> None:
+    """How many fields came to one type, where there are several."""
+    fields = [
+        unit
+        for unit in reading.alignment.added
+        if unit.kind in (Role.DECLARATION.value, Role.ASSIGNMENT.value)
+        and not reading.is_done(unit)
+        and not reading.place(unit).function
+        and assigned(unit.node, reading.row)
+    ]
+    places = {reading.place(unit).type for unit in fields}
+    if len(fields) > 1 and len(places) == 1 and all(places):
+        reading.say(
+            f"{number(len(fields))} new fields were added to the {places.pop()}.", 70, fields[0]
+        )
+
+
 def claims(reading: Reading) -> None:
     """Say what the hunk adds and removes below the level of definitions."""
+    _count_fields(reading)
     for unit in reading.alignment.added[:MOST_UNITS]:
         if not reading.is_done(unit) and unit.kind not in (FUNCTION, TYPE):
             _ADDED.get(unit.kind, added_other)(reading, unit)
