@@ -303,9 +303,26 @@ def _environment(given: dict[str, Any]) -> dict[str, str]:
 
 def _own(*words: str) -> list[str]:
     # -P: a folder named like a library, where the service was started, is never imported.
-    return [sys.executable, "-P", "-m", "bot.cli", *words]
+    return [sys.executable, "-P", "-m", "bot.commands.serve", *words]
 
 
 def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def main() -> None:
+    """These commands alone (``python -m bot.commands.serve``): what ``serve`` itself starts."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    for command in (serve, web, worker, replay):
+        app.command()(command)
+    app.add_typer(jobs_app, name="jobs")
+    try:
+        app(prog_name="marginalia")
+    except FatalError as error:
+        sys.stderr.write(f"marginalia: {error}\n")
+        sys.exit(error.code)
+
+
+if __name__ == "__main__":
+    main()
