@@ -57,6 +57,13 @@ class Example:
         """What a comment is about: the marked code, else the hunk, else the code."""
         return self.marked_code or self.diff or self.code
 
+    def asked(self, task: Task) -> str:
+        """What a task puts in beside the comment: for CRB the code without marks, for CRA what
+        ``shown`` gives, for RCG the hunk where there is one."""
+        if task is Task.CRB:
+            return self.unmarked()
+        return (self.diff or self.shown()) if task is Task.RCG else self.shown()
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
@@ -83,8 +90,8 @@ def can_ask(task: Task, example: Example) -> bool:
     if task is Task.CRB:
         return bool(example.unmarked())
     if task is Task.CRA:
-        return bool(example.shown()) and example.comment is not None
-    return bool(example.shown())
+        return bool(example.unmarked()) and example.comment is not None
+    return bool(example.asked(task))
 
 
 def target_of(task: Task, example: Example) -> str | None:
@@ -94,7 +101,7 @@ def target_of(task: Task, example: Example) -> str | None:
 
 def source_of(task: Task, example: Example) -> str:
     """What Edit Progress starts from: the unmarked code; for RCG what is shown."""
-    return example.shown() if task is Task.RCG else example.unmarked()
+    return example.asked(task) if task is Task.RCG else example.unmarked()
 
 
 def records(

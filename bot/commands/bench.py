@@ -226,13 +226,9 @@ def _open(
             f"--system {name}: cannot be imported ({error.name or error}); "
             "run marginalia doctor to see what is missing"
         ) from error
-    if name == "copy":
+    if name in ("copy", "default"):  # ready for every task as they are made
         found.task = task
     if not train:
-        if found.task is None:
-            prepare = getattr(found, "prepare", None)
-            if prepare is not None:
-                prepare(task)
         return found, ""
     with _fitting(f"{name}: fitting {len(train)} records") as progress:
         found.fit(task, train, valid, progress)

@@ -178,7 +178,7 @@ class Causal(System):
         usable = self.usable(task, train)
         torch.manual_seed(self.recipe.schedule.seed)
         if self.model is None:
-            texts = [(example.shown(), target_of(task, example) or "") for example in usable]
+            texts = [(example.asked(task), target_of(task, example) or "") for example in usable]
             self.build([text for pair in texts for text in pair])
         rows = [self._row(task, example) for example in usable]
         checked = [self._row(task, row) for row in (self.usable(task, valid) if valid else ())]
@@ -206,7 +206,7 @@ class Causal(System):
         )
 
     def _prompt(self, task: Task, example: Example) -> list[int]:
-        text = example.unmarked() if task is Task.CRB else example.shown()
+        text = example.asked(task)
         if task is Task.CRA:
             text = f"{example.comment}\n{text}"
         half = self.recipe.shape.source_tokens // 2

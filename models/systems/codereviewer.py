@@ -25,7 +25,7 @@ from models.systems.pretrained import Row, cannot_load, open_model, open_tokeniz
 from models.systems.recipes import CODEREVIEWER
 from models.systems.t5 import T5Family
 from models.systems.tokenizers import CODEREVIEWER_TOKENS, CODET5_SPECIALS, roberta_tokenizer
-from models.tasks import Example, Task, without_marks
+from models.tasks import Example, Task
 
 _SIGNS = {LineKind.CONTEXT: "<keep>", LineKind.ADDED: "<add>", LineKind.DELETED: "<del>"}
 _ADD, _MESSAGE = "<add>", "<msg>"
@@ -132,7 +132,7 @@ def quality_head(name: str, width: int) -> torch.nn.Linear:
 def _hunk_text(example: Example) -> str:
     """The lines of a hunk under their signs; code without a diff is kept lines."""
     if not example.diff:
-        lines = without_marks(example.shown()).split("\n")
+        lines = example.unmarked().split("\n")
         return "".join("<keep>" + line.strip() for line in lines if line.strip())
     return "".join(
         _SIGNS[line.kind] + line.text.strip()

@@ -122,7 +122,7 @@ class CodeBert(Pretrained):
     def encode(self, task: Task, example: Example) -> Row:
         """``<s>``, the comment and a separator (CRA), the code, ``</s>``."""
         start, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        ids = self._ids(example.unmarked() if task is Task.CRB else example.shown())
+        ids = self._ids(example.asked(task))
         if task is Task.CRA:
             ids = [*self._ids(example.comment or ""), end, *ids]
         return Row((start, *ids[: self.recipe.shape.source_tokens - 2], end), ())
@@ -162,7 +162,7 @@ class GraphCodeBert(CodeBert):
     def encode(self, task: Task, example: Example) -> Row:
         """``<s>``, the comment and a separator (CRA), the code's tokens, ``</s>``, variables."""
         start, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        shown = example.unmarked() if task is Task.CRB else example.shown()
+        shown = example.asked(task)
         ids = [start]
         if task is Task.CRA:
             ids += [*self._ids(example.comment or ""), end]

@@ -190,7 +190,7 @@ class TransReview(FromScratch):
         self, task: Task, example: Example, answer: str | None
     ) -> tuple[list[Pieces], Pieces, Read]:
         """Abstracted tokens: of the code, or of the comment and the marked code."""
-        code = example.unmarked() if task is Task.CRB else example.shown()
+        code = example.asked(task)
         comment = example.comment or ""
         if example.abstracted:
             sources = [code.split()] if task is Task.CRB else [comment.split(), code.split()]

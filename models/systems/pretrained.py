@@ -99,7 +99,7 @@ class Pretrained(System):
         usable = self.usable(task, train)
         torch.manual_seed(self.recipe.schedule.seed)
         if self.model is None:
-            self.build([text for example in usable for text in _texts(example)])
+            self.build([text for example in usable for text in _texts(task, example)])
         rows = [self._row(task, example) for example in usable]
         checked = [self._row(task, row) for row in (self.usable(task, valid) if valid else ())]
         report = fit_model(
@@ -216,8 +216,8 @@ class Pretrained(System):
         return system
 
 
-def _texts(example: Example) -> list[str]:
-    fields = (example.shown(), example.revised, example.comment)
+def _texts(task: Task, example: Example) -> list[str]:
+    fields = (example.asked(task), example.revised, example.comment)
     return [text for text in fields if text]
 
 

@@ -83,11 +83,8 @@ class Retrieval(System):
 
     def _asked(self, example: Example) -> str:
         """What two examples are alike in: the code, and what else the task shows."""
-        if self.task is Task.CRB:
-            return example.unmarked()
-        if self.task is Task.CRA:
-            return f"{example.comment or ''}\n{example.shown()}"
-        return example.shown()
+        shown = example.asked(self.ready())
+        return f"{example.comment or ''}\n{shown}" if self.task is Task.CRA else shown
 
     def nearest(self, example: Example, size: int) -> list[tuple[Example, float]]:
         """The ``size`` most similar examples with their similarity (0 to 1), best first."""

@@ -117,7 +117,7 @@ class T5Review(T5Family):
 
     def encode(self, task: Task, example: Example) -> Row:
         """Prefix, the comment in its tags (CRA), then the code."""
-        code = example.unmarked() if task is Task.CRB else example.shown()
+        code = example.asked(task)
         text = f"<code>{code}</code>"
         if task is Task.CRA:
             text = f"<technical_language>{example.comment}</technical_language>{text}"
@@ -200,7 +200,7 @@ class CodeT5(T5Family):
     def encode(self, task: Task, example: Example) -> Row:
         """``<s>``, the comment and a separator (CRA), the code, ``</s>``."""
         start, end = self.tokenizer.bos_token_id, self.tokenizer.eos_token_id
-        code = example.unmarked() if task is Task.CRB else example.shown()
+        code = example.asked(task)
         ids = self._ids(code)
         if task is Task.CRA:
             ids = [*self._ids(example.comment or ""), end, *ids]

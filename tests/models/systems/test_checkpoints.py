@@ -7,7 +7,7 @@ from models.systems import make_system, tiny_recipe
 from models.systems.base import SystemFault
 from models.systems.baselines import Copy
 from models.systems.card import UnusableCheckpoint, read_card
-from models.systems.checkpoints import open_checkpoint, starting_point
+from models.systems.checkpoints import checkpoint_folder, open_checkpoint, starting_point
 from models.systems.codereviewer import CodeReviewer, quality_head
 from models.tasks import Example, Task
 from tests.models.systems import published
@@ -126,3 +126,19 @@ def test_a_checkpoint_of_another_architecture_is_refused(tmp_path):
 def test_a_system_that_was_never_fitted_is_not_saved(tmp_path):
     with pytest.raises(SystemFault, match="not fitted yet"):
         make_system("codet5", tiny_recipe("codet5")).save(tmp_path)
+
+
+def test_a_hub_id_is_read_from_the_local_cache(tmp_path, monkeypatch):
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    place = tmp_path / "models--Salesforce--codet5-base"
+    snapshot = place / "snapshots" / ("0" * 40)
+    snapshot.mkdir(parents=True)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text("0" * 40)
+    published.codet5(snapshot)
+    assert checkpoint_folder("Salesforce/codet5-base") == snapshot
+    assert starting_point("Salesforce/codet5-base").kind == "codet5"
+    with pytest.raises(UnusableCheckpoint, match="marginalia train --from Salesforce/codet5-base"):
+        open_checkpoint("Salesforce/codet5-base")
