@@ -1,8 +1,9 @@
 """How much of the published abstraction src2abs reproduces.
 
-``python -m tests.bench.abstraction_share``, on Trans-Review's validation set: methods (pairs of versions) abstracted as published, up to a
-consistent renumbering; marked code likewise; pairs restored exactly; comments turned into the
-data's dialect word for word; and revisions laid out with the white space that people gave them.
+``python -m tests.bench.abstraction_share``, on the validation set of Trans-Review: methods (pairs
+of versions) abstracted as published, up to a consistent renumbering; marked code likewise; pairs
+restored exactly; comments turned into the data's dialect word for word; and revisions laid out
+with the white space that people gave them.
 """
 
 from __future__ import annotations
