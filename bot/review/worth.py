@@ -3,7 +3,8 @@
 One number a candidate, "how sure", is held against the operator's one number. Where it comes from
 depends on the kind: a finding's from its severity, a machine fix's from its finding, a model's
 revision from the calibration on the model's card (how often revisions of this probability were
-exactly what people wrote), a comment's from the judge.
+exactly what people wrote), a comment's from the judge and the model's own confidence, whichever
+is less.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class Calibration:
 def sureness(candidate: Candidate, score: Score, calibration: Calibration) -> float:
     """The probability (0 to 1) that a person would want this candidate."""
     if candidate.kind is CandidateKind.COMMENT:
-        return candidate.confidence if score.judge is None else score.judge
+        # both must be sure: a judge fitted on larger models' comments has not seen a small one's
+        return min(candidate.confidence, 1.0 if score.judge is None else score.judge)
     if is_model(candidate):
         return calibration(candidate.confidence)
     return FINDING_PRIOR[candidate.severity]
