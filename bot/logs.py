@@ -103,3 +103,5 @@ def adopt(library: str) -> None:
     logger = logging.getLogger(library)
     logger.handlers.clear()
     logger.propagate = True
+    if logging.getLogger().level > logging.DEBUG:
+        logger.setLevel(logging.WARNING)

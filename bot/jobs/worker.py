@@ -155,7 +155,14 @@ class Worker:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, on_signal)
-        self.start()
+        try:
+            self.start()
+        except SQLAlchemyError:
+            # Threads of the job library run already; left alone they keep a dead process alive,
+            # and nobody would start it anew.
+            log.exception("the worker could not start")
+            DBOS.destroy(destroy_registry=True)
+            raise
         while not wanted.wait(1.0):
             pass
         self.stop()

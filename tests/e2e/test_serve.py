@@ -22,7 +22,7 @@ from tests.bot.service import REF, state
 from tests.e2e.workers import ROOT, wait_for
 from tests.postgres import free_port
 
-START_SECONDS = 180.0
+START_SECONDS = 300.0
 SECRET = "serve-secret"
 
 

@@ -117,7 +117,11 @@ def _main() -> None:
         pid = os.fork()
         if pid == 0:
             # os._exit: what the parent holds open is not this process's to close.
-            os._exit(_worker(WorkerSpec(**json.loads(line))))
+            code = 1
+            try:
+                code = _worker(WorkerSpec(**json.loads(line)))
+            finally:
+                os._exit(code)
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
 
