@@ -111,7 +111,9 @@ class View:
         self.review = row.review
         sentences = [s for s in split_sentences(row.review) if any(map(str.isalnum, s))]
         self.sentences = sentences or [row.review.strip()]
-        self.idle = sum(not speaks_of(s, change, known.rarity) for s in self.sentences)
+        told = [speaks_of(s, change, known.rarity) for s in self.sentences]
+        self.idle = told.count(False)
+        self.told = [s for s, speaks in zip(self.sentences, told, strict=True) if speaks]
 
     def texts(self) -> list[str]:
         """Every text whose vector is needed."""

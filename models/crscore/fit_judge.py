@@ -43,7 +43,7 @@ from models.crscore.kernel import KernelRidge, Matrix, Scaling, fit
 from models.crscore.words import Rarity, sub_words
 
 GAMMA, RIDGE = 0.5, 0.5
-ATTACK_IMPORTANCE = 0.1
+SWAP_IMPORTANCE, ATTACK_IMPORTANCE = 0.1, 0.3
 IDLE_COST = 0.25
 LENGTH_TARGET = 0.13
 """Partial correlation with length that is left: the bound promised is .15."""
@@ -231,7 +231,10 @@ def regress(
             np.tile([0.0, 1.0, 1.0], (int(keep_extra.sum()), 1)),
         ]
     )
-    importance = np.r_[np.ones(int(keep.sum())), np.full(int(keep_extra.sum()), ATTACK_IMPORTANCE)]
+    extra = [
+        ATTACK_IMPORTANCE if name == "" else SWAP_IMPORTANCE for name in material.extra_systems
+    ]
+    importance = np.r_[np.ones(int(keep.sum())), np.array(extra)[keep_extra]]
     return fit(rows, targets, importance, GAMMA, RIDGE)
 
 

@@ -156,7 +156,9 @@ def save_weights(weights: Weights, folder: Path) -> None:
     widest = max(weights.heads.values(), key=lambda head: len(head.columns))
     arrays["support"] = widest.regression.support.astype(np.float32)
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(arrays, folder / "judge.safetensors")
+    # the writer takes memory as it lies: columns picked from a table lie by column
+    rows = {key: np.ascontiguousarray(value) for key, value in arrays.items()}
+    save_file(rows, folder / "judge.safetensors")
     # the writer leaves the file to its owner alone; an installed package is read by others
     (folder / "judge.safetensors").chmod(0o644)
     data = {
