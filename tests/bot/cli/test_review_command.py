@@ -159,7 +159,7 @@ def test_markdown_has_the_suggestions(example):
         (["review", "--diff", "absent.diff"], "absent.diff: cannot be read"),
         (["review", "--json", "--markdown"], "exclude each other"),
         (["review", "a..b", "--diff", "x"], "exclude each other"),
-        (["review", "--", "--output=x..y"], "--output=x"),
+        (["review", "--", "--output=x..HEAD"], "--output=x"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_2(example, arguments, says):
