@@ -70,7 +70,12 @@ def marginalia(folder: Path, *words: str, **env: str) -> subprocess.CompletedPro
 
 
 def test_serve_replay_and_jobs(tmp_path: Path) -> None:
-    env = {"MARGINALIA_WEBHOOK_SECRET": SECRET, "MARGINALIA_TOKEN": "t", "MARGINALIA_DRAIN": "1"}
+    env = {
+        "MARGINALIA_WEBHOOK_SECRET": SECRET,
+        "MARGINALIA_TOKEN": "t",
+        "MARGINALIA_DRAIN": "1",
+        "MARGINALIA_USE_MODEL": "false",  # nothing is reviewed here
+    }
     with serving(tmp_path, **env) as (url, _):
         wait_for(lambda: answer(f"{url}/readyz").get("workers") == 1, START_SECONDS, "a worker")
         assert answer(f"{url}/healthz") == {"status": "ok"}
