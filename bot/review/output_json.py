@@ -40,10 +40,10 @@ def to_dict(result: ReviewResult, *, explain: bool = False) -> dict[str, Any]:
                 "verdict": "posted" if judged.verdict.posted else "rejected",
                 "reason": judged.verdict.reason.value,
                 "detail": _shown(judged.verdict.detail),
-                "confidence": judged.candidate.confidence,
-                "weakest": judged.candidate.weakest,
+                "confidence": _digits(judged.candidate.confidence),
+                "weakest": _digits(judged.candidate.weakest),
                 "nearest": _reference(judged.score.nearest),
-                "similarity": judged.score.similarity,
+                "similarity": _digits(judged.score.similarity),
             }
             for judged in result.candidates
         ]
@@ -71,7 +71,18 @@ def _candidate(judged: JudgedCandidate) -> dict[str, Any]:
 
 
 def _scores(score: Score) -> dict[str, float | None]:
-    return {"con": score.con, "comp": score.comp, "rel": score.rel, "judge": score.judge}
+    judge = None if score.judge is None else _digits(score.judge)
+    return {
+        "con": _digits(score.con),
+        "comp": _digits(score.comp),
+        "rel": _digits(score.rel),
+        "judge": judge,
+    }
+
+
+def _digits(value: float) -> float:
+    """Six digits: what lies behind them differs between two runs, by the order of additions."""
+    return round(value, 6)
 
 
 def _reference(reference: PseudoReference | None) -> dict[str, Any] | None:
