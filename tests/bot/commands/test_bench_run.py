@@ -85,7 +85,18 @@ def test_every_nth_record(data):
     assert json.loads(answer.out)["data"].endswith("/toys, every 5th")
 
 
-def test_completion_of_a_folder(tmp_path):
+@pytest.fixture
+def one_thread():
+    """Where other work runs beside the tests, more threads wait for each other."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_completion_of_a_folder(tmp_path, one_thread):
     for path, text in toy_files(4):
         place = tmp_path / "code" / path
         place.parent.mkdir(parents=True, exist_ok=True)
