@@ -140,7 +140,8 @@ def _cut(example: Example, task: Task) -> _Cut:
     one_line = "\n" not in code.strip("\n")
     lines = pieces(code) if one_line else tuple(code.split("\n"))
     marked: frozenset[int] = frozenset()
-    if example.marked_code and one_line:
+    # CRB is asked before any review: where a comment will stand is not known
+    if example.marked_code and one_line and task is Task.CRA:
         marked = frozenset(i for i in marked_pieces(example.marked_code) if i < len(lines))
     # a window as long as the model reads, around what is marked, else from the top
     low = 0
