@@ -24,7 +24,7 @@ _SNIFF = 8000
 _PATHS_AT_ONCE = 200
 
 # one form of diff, whatever the user's or the repository's settings say
-_DIFF = (
+DIFF = (
     "diff",
     "--patch",
     "--full-index",
@@ -228,7 +228,7 @@ class GitRepository:
         revisions = [ends.base] if ends.head is None else [ends.base, ends.head]
         options = [part for part in more if part.startswith("--")]
         paths = [part for part in more if not part.startswith("--")]
-        data = self._git.run(*_DIFF, *options, *revisions, "--", *paths)
+        data = self._git.run(*DIFF, *options, *revisions, "--", *paths)
         return parse_diff(data, repo=self.name, base=ends.base, head=ends.head or "")
 
     def _reveal(self, change: Change, ends: Ends) -> Change:

@@ -8,31 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.diff import GitError, GitRepository, parse_diff
+from bot.diff.git import DIFF
 from bot.diff.git_process import Git, complaint, environment, users_settings
 from models.change import Change
 
 # as for ranges (bot.diff.git), one form of diff whatever the settings say
-_DIFF = (
-    "diff",
-    "--cached",
-    "--patch",
-    "--full-index",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-relative",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-    "--find-renames=50%",
-    "-l1000",
-    "--unified=3",
-    "--inter-hunk-context=0",
-    "--diff-algorithm=myers",
-    "--indent-heuristic",
-    "--submodule=short",
-    "--ignore-submodules=dirty",
-    "-O/dev/null",
-)
+# the one form of diff, of the index
+_DIFF = ("diff", "--cached", *DIFF[1:])
 
 
 def staged_change(repository: GitRepository) -> Change:
