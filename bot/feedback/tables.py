@@ -1,4 +1,4 @@
-"""The ledger's tables of feedback: what was seen of each comment, and its state."""
+"""The ledger's tables of feedback: what was seen of each comment, its state, what waits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.tables import JSON, Base, RowId
+from bot.store.text import Compressed
 
 
 class FeedbackEvent(Base):
@@ -53,3 +54,72 @@ class OutcomeRow(Base):
     edit_progress: Mapped[float | None]
     ended_at: Mapped[float | None]
     changed_at: Mapped[float]
+
+
+class AnchorRow(Base):
+    """The lines that a comment is about, as it found them, until its state is final.
+
+    ``text`` is the whole file: commit ids do not survive force-pushes, and a blob of one may be
+    gone from the forge when its fate is asked for. ``suggestion`` is a list of lines or ``None``.
+    """
+
+    __tablename__ = "feedback_anchors"
+
+    comment_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    path: Mapped[str]
+    side: Mapped[str]
+    start_line: Mapped[int]
+    line: Mapped[int]
+    suggestion: Mapped[list[Any] | None] = mapped_column(JSON)
+    text: Mapped[bytes] = mapped_column(Compressed)
+
+
+class ApprovalRow(Base):
+    """A candidate that waits for a person, and what the person decided.
+
+    ``comment_id`` is the row of the comment as it was drafted (never posted itself), ``batch``
+    the request under which the accepted ones are posted together, ``posted_id`` the row of the
+    comment that came of it. ``repository_key`` is the repository's name in lower case.
+    """
+
+    __tablename__ = "approvals"
+    __table_args__ = (
+        sa.UniqueConstraint("comment_id"),
+        sa.Index(None, "state", "repository_key", "id"),
+        sa.Index(None, "repository_id", "pull"),
+    )
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    comment_id: Mapped[int]
+    candidate_id: Mapped[int | None]
+    repository_id: Mapped[int]
+    repository: Mapped[str]
+    repository_key: Mapped[str]
+    installation_id: Mapped[int | None]
+    pull: Mapped[int]
+    head: Mapped[str]
+    path: Mapped[str]
+    side: Mapped[str]
+    start_line: Mapped[int]
+    line: Mapped[int]
+    kind: Mapped[str]
+    origin: Mapped[str]
+    fingerprint: Mapped[str]
+    body: Mapped[str]
+    suggestion: Mapped[str | None]
+    before: Mapped[str]
+    before_start: Mapped[int]
+    con: Mapped[float]
+    comp: Mapped[float]
+    rel: Mapped[float]
+    judge: Mapped[float | None]
+    confidence: Mapped[float]
+    sure: Mapped[float]
+    grounds: Mapped[list[Any]]
+    created_at: Mapped[float]
+    state: Mapped[str]
+    by: Mapped[str] = mapped_column(default="")
+    decided_at: Mapped[float | None]
+    batch: Mapped[str] = mapped_column(default="")
+    posted_id: Mapped[int | None]
+    problem: Mapped[str] = mapped_column(default="")
