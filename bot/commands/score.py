@@ -71,25 +71,41 @@ def rows(
     rule: Rule = "reference",
     no_judge: NoJudge = False,
 ) -> None:
-    """Grade rows of {"diff", "review"[, "claims"]}: adds con, comp, rel, judge, signature."""
+    """Grade rows of {"diff", "review"[, "claims"]}: adds con, comp, rel, judge, signature.
+
+    A line that is no row is named on standard error and left out; all others are graded. Exit
+    codes: 0 every line was graded, 2 some were not (or a file or an option is wrong).
+    """
     from models.crscore.rows import RowError, open_lines, read_rows, score_rows, write_row
 
     scorer, judge = load(encoder, variant, threshold, rule, not no_judge)
     name = "standard input" if source == "-" else source
+    faults = graded = 0
+
+    def broken(error: RowError) -> None:
+        nonlocal faults
+        faults += 1
+        sys.stderr.write(f"marginalia: {error}\n")
+
     try:
         with (
             open_lines(source, "rb", sys.stdin.buffer) as lines,
             open_lines(out, "wb", sys.stdout.buffer) as sink,
         ):
-            for row in progress(score_rows(read_rows(lines, name), scorer, judge), "reviews"):
+            read = read_rows(lines, name, broken)
+            for row in progress(score_rows(read, scorer, judge), "reviews"):
                 write_row(sink, row)
+                graded += 1
             sink.flush()
-    except RowError as error:
-        raise FatalError(str(error)) from error
     except BrokenPipeError:
         raise
     except OSError as error:
         raise FatalError(f"{error.filename or name}: {error.strerror or error}") from error
+    if faults:
+        raise FatalError(
+            f"{name}: {graded} rows graded, {faults} broken (named above); mend those lines and "
+            "grade them again"
+        )
 
 
 @app.command("table")

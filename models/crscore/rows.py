@@ -10,7 +10,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -48,18 +49,38 @@ class _GzipOut(gzip.GzipFile):
         self._raw.close()
 
 
-def read_rows(lines: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
+def read_rows(
+    lines: Iterable[bytes], name: str, broken: Callable[[RowError], None] | None = None
+) -> Iterator[dict[str, Any]]:
     """Rows of a stream, checked; blank lines are passed over.
 
-    Raises ``RowError`` at the first line that is no row.
+    ``broken`` is told of each line that is no row, and reading goes on (after the end of a cut
+    gzip file nothing can be read: it is told of that once). Without it the first such line
+    raises ``RowError``.
     """
     number = 0
-    try:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _row(line, f"{name}, line {number}")
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise RowError(f"{name}, after line {number}: not a whole gzip file ({error})") from error
+    stream = iter(lines)
+    while True:
+        try:
+            line = next(stream, None)
+            if line is None:
+                return
+            number += 1
+            if not line.strip():
+                continue
+            row = _row(line, f"{name}, line {number}")
+        except RowError as error:
+            if broken is None:
+                raise
+            broken(error)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            cut = RowError(f"{name}, after line {number}: not a whole gzip file ({error})")
+            if broken is None:
+                raise cut from error
+            broken(cut)
+            return
+        else:
+            yield row
 
 
 def _row(line: bytes, where: str) -> dict[str, Any]:
@@ -79,6 +100,12 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
         isinstance(claims, list) and all(isinstance(claim, str) for claim in claims)
     ):
         raise RowError(f"{where}: 'claims' must be a list of texts (leave it out to read them off)")
+    for text in (row["diff"], row["review"], *(claims or ())):
+        # JSON can spell half of a surrogate pair, which is no text that an encoder can read
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise RowError(f"{where}: half of a surrogate pair in a text ({error.reason})") from error
     return row
 
 

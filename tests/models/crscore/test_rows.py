@@ -63,27 +63,42 @@ def test_rows_through_files_and_streams(tmp_path) -> None:
         (b'{"diff": 1, "review": "x"}', "line 2: 'diff' must be a text"),
         (b'{"diff": "", "review": "", "claims": "x"}', "line 2: 'claims' must be a list"),
         (b'"\xff"', "line 2: not UTF-8"),
+        (b'{"diff": "", "review": "\\ud800"}', "line 2: half of a surrogate pair"),
     ],
 )
-def test_a_broken_line_is_named(tmp_path, line: bytes, message: str) -> None:
+def test_a_broken_line_is_named_and_costs_itself_alone(
+    tmp_path, line: bytes, message: str
+) -> None:
     with pytest.raises(RowError, match=message):
         list(read_rows([lines(ROW), line], "rows.jsonl"))
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(lines(ROW) + line + b"\n")
-    result = CliRunner().invoke(app, [str(path), "--no-judge"])
+    path, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(lines({**ROW, "claims": []}) + line + b"\n\n" + lines({**ROW, "claims": []}))
+    result = CliRunner().invoke(app, [str(path), "--no-judge", "--out", str(out)])
     assert isinstance(result.exception, FatalError)
     assert result.exception.code == 2
-    assert message in str(result.exception)
-    assert "\n" not in str(result.exception)
+    assert "2 rows graded, 1 broken" in str(result.exception)
+    [named] = result.stderr.splitlines()
+    assert message in named
+    assert [json.loads(row)["id"] for row in out.read_bytes().splitlines()] == [7, 7]
 
 
-def test_a_cut_gzip_and_a_missing_file_are_named(tmp_path) -> None:
-    path = tmp_path / "cut.jsonl.gz"
-    path.write_bytes(gzip.compress(lines(*[ROW] * 200))[:-12])
-    for name, message in ((str(path), "not a whole gzip"), (str(tmp_path / "no"), "No such file")):
-        result = CliRunner().invoke(app, [name, "--no-judge"])
-        assert isinstance(result.exception, FatalError)
-        assert message in str(result.exception)
+def test_a_cut_gzip_keeps_its_whole_rows(tmp_path) -> None:
+    path, out = tmp_path / "cut.jsonl.gz", tmp_path / "out.jsonl"
+    rows = [{**ROW, "claims": [], "id": number} for number in range(300)]
+    path.write_bytes(gzip.compress(lines(*rows))[:-40])
+    result = CliRunner().invoke(app, [str(path), "--no-judge", "--out", str(out)])
+    assert isinstance(result.exception, FatalError)
+    assert "1 broken" in str(result.exception)
+    assert "not a whole gzip" in result.stderr
+    kept = [json.loads(row)["id"] for row in out.read_bytes().splitlines()]
+    assert len(kept) > 100
+    assert kept == list(range(len(kept)))
+
+
+def test_a_missing_file_is_named(tmp_path) -> None:
+    result = CliRunner().invoke(app, [str(tmp_path / "no"), "--no-judge"])
+    assert isinstance(result.exception, FatalError)
+    assert "No such file" in str(result.exception)
 
 
 def test_options_are_checked() -> None:
