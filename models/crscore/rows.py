@@ -105,7 +105,7 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise RowError(f"{where}: half of a surrogate pair in a text ({error.reason})") from error
+            raise RowError(f"{where}: half of a surrogate pair in a text") from error
     return row
 
 

@@ -66,9 +66,7 @@ def test_rows_through_files_and_streams(tmp_path) -> None:
         (b'{"diff": "", "review": "\\ud800"}', "line 2: half of a surrogate pair"),
     ],
 )
-def test_a_broken_line_is_named_and_costs_itself_alone(
-    tmp_path, line: bytes, message: str
-) -> None:
+def test_a_broken_line_is_named_and_costs_itself_alone(tmp_path, line: bytes, message: str) -> None:
     with pytest.raises(RowError, match=message):
         list(read_rows([lines(ROW), line], "rows.jsonl"))
     path, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
