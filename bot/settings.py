@@ -67,6 +67,11 @@ class Settings(BaseSettings):
     app_id: int | None = None
     private_key: SecretStr | None = None
     private_key_file: Path | None = None
+    client_id: str = ""
+    client_secret: SecretStr | None = None
+    """The App's OAuth client: with both, people can sign in to the web pages."""
+    public_url: str = ""
+    """Where browsers reach the web pages, behind a proxy; the App's callback address begins so."""
     token: SecretStr | None = None
     """A personal or fine-grained token, in place of an App."""
     repositories: tuple[str, ...] = ("*",)
@@ -129,6 +134,13 @@ class Settings(BaseSettings):
     @classmethod
     def _no_trailing_slash(cls, value: str) -> str:
         if not value.startswith(("https://", "http://")):
+            raise ValueError("must start with https:// (or http:// on the same machine)")
+        return value.rstrip("/")
+
+    @field_validator("public_url")
+    @classmethod
+    def _public_address(cls, value: str) -> str:
+        if value and not value.startswith(("https://", "http://")):
             raise ValueError("must start with https:// (or http:// on the same machine)")
         return value.rstrip("/")
 

@@ -12,7 +12,9 @@ from bot.store.tables import (
     Delivery,
     DeliveryState,
     Job,
+    ReviewDiff,
     ReviewRow,
+    WebSession,
 )
 
 BATCH = 500
@@ -21,7 +23,7 @@ BATCH = 500
 def forget_old(database: Database, now: float, keep: float, keep_bodies: float) -> None:
     """Drop bodies older than ``keep_bodies`` seconds and rows older than ``keep`` seconds.
 
-    Candidates go; comments stay, because a remark once posted or dismissed must not come back on
+    Candidates and diffs go; comments stay, because a remark once posted or dismissed must not come back on
     a pull request that is open for longer than that.
     """
     while _forget_bodies(database, now - min(keep, keep_bodies)):
@@ -30,8 +32,12 @@ def forget_old(database: Database, now: float, keep: float, keep_bodies: float) 
         pass
     while _forget_candidates(database, now - keep):
         pass
+    while _forget_diffs(database, now - keep):
+        pass
     while _forget_jobs(database, now - keep):
         pass
+    with database.write() as session:
+        session.execute(sa.delete(WebSession).where(WebSession.ends_at < now))
 
 
 def _forget_bodies(database: Database, before: float) -> int:
@@ -75,6 +81,19 @@ def _forget_candidates(database: Database, before: float) -> int:
             sa.update(CommentRow).where(CommentRow.candidate_id.in_(ids)).values(candidate_id=None)
         )
         session.execute(sa.delete(CandidateRow).where(CandidateRow.id.in_(ids)))
+    return len(ids)
+
+
+def _forget_diffs(database: Database, before: float) -> int:
+    query = (
+        sa.select(ReviewDiff.review_id)
+        .join(ReviewRow, ReviewRow.id == ReviewDiff.review_id)
+        .where(ReviewRow.created_at < before)
+        .limit(BATCH)
+    )
+    with database.write() as session:
+        ids = list(session.execute(query).scalars())
+        session.execute(sa.delete(ReviewDiff).where(ReviewDiff.review_id.in_(ids)))
     return len(ids)
 
 

@@ -16,11 +16,13 @@ from bot.jobs.forge import (
 )
 from bot.review.types import JudgedCandidate, ReviewResult
 from bot.store.database import Database
+from bot.store.diffs import pack
 from bot.store.tables import (
     CandidateRow,
     CommentRow,
     Dismissal,
     Job,
+    ReviewDiff,
     ReviewRow,
     ReviewRowState,
 )
@@ -79,6 +81,7 @@ class Reviews:
             )
             session.add(review)
             session.flush()
+            session.add(ReviewDiff(review_id=review.id, files=pack(result.change)))
             rows = [_candidate(review.id, judged) for judged in result.candidates]
             session.add_all(rows)
             session.flush()
@@ -105,6 +108,7 @@ class Reviews:
             sa.select(ReviewRow.id).where(ReviewRow.job_id == job_id)
         ).scalar_one_or_none()
         if old is not None:
+            session.execute(sa.delete(ReviewDiff).where(ReviewDiff.review_id == old))
             session.execute(sa.delete(CandidateRow).where(CandidateRow.review_id == old))
             session.execute(sa.delete(CommentRow).where(CommentRow.review_id == old))
             session.execute(sa.delete(ReviewRow).where(ReviewRow.id == old))

@@ -121,7 +121,12 @@ class Job(Base):
     """One review to make. ``id`` is repository id, pull, merge base, head and request number."""
 
     __tablename__ = "jobs"
-    __table_args__ = (sa.Index(None, "repository_id", "pull"), sa.Index(None, "state"))
+    __table_args__ = (
+        sa.Index(None, "repository_id", "pull"),
+        sa.Index(None, "state"),
+        sa.Index(None, "created_at"),
+        sa.Index(None, "repository_id", "state", "created_at"),
+    )
 
     id: Mapped[str] = mapped_column(primary_key=True)
     repository_id: Mapped[int]
@@ -153,7 +158,11 @@ class ReviewRow(Base):
     """The review that a job made, from the draft to its number on the forge."""
 
     __tablename__ = "reviews"
-    __table_args__ = (sa.Index(None, "repository_id", "pull"), sa.Index(None, "github_id"))
+    __table_args__ = (
+        sa.Index(None, "repository_id", "pull"),
+        sa.Index(None, "repository_id", "id"),
+        sa.Index(None, "github_id"),
+    )
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     job_id: Mapped[str] = mapped_column(unique=True)
@@ -176,6 +185,18 @@ class ReviewRow(Base):
     url: Mapped[str] = mapped_column(default="")
     created_at: Mapped[float]
     submitted_at: Mapped[float | None]
+
+
+class ReviewDiff(Base):
+    """The hunks that a review was made of, as JSON (``bot.store.diffs``), for its page.
+
+    Kept apart from the review, so that lists do not read it; it goes with the candidates.
+    """
+
+    __tablename__ = "review_diffs"
+
+    review_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    files: Mapped[bytes] = mapped_column(Compressed)
 
 
 class CandidateRow(Base):
@@ -305,6 +326,22 @@ class Worker(Base):
     started_at: Mapped[float]
     beat_at: Mapped[float]
     stopped: Mapped[bool] = mapped_column(default=False)
+
+
+class WebSession(Base):
+    """Someone who is signed in. ``id`` is the SHA-256 of what their browser's cookie holds.
+
+    ``token`` is their GitHub token, sealed with a key made of that same cookie: the database
+    alone gives away neither.
+    """
+
+    __tablename__ = "web_sessions"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    login: Mapped[str]
+    token: Mapped[str]
+    created_at: Mapped[float]
+    ends_at: Mapped[float] = mapped_column(index=True)
 
 
 class Lease(Base):
