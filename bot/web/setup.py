@@ -85,6 +85,7 @@ def manifest(wish: Wish) -> dict[str, Any]:
         "description": "Reviews pull requests with small local models.",
         "public": False,
         "redirect_url": f"{wish.public_url}/setup/made",
+        "callback_urls": [f"{wish.public_url}/auth/callback"],
         "hook_attributes": {"url": f"{wish.public_url}/webhook", "active": True},
         "default_permissions": permissions,
         "default_events": list(EVENTS),
@@ -160,7 +161,12 @@ class SetupDesk:
         return None if state is None else _signer(state["key"])
 
     def keep(
-        self, answer: dict[str, Any], github: str, api: str, resolve_threads: bool = False
+        self,
+        answer: dict[str, Any],
+        github: str,
+        api: str,
+        resolve_threads: bool = False,
+        public_url: str = "",
     ) -> None:
         """Write the App's secrets and close the set-up; ``SetupError`` if that is impossible."""
         try:
@@ -172,6 +178,12 @@ class SetupDesk:
                 "github_api_url": api,
                 "resolve_threads": resolve_threads,
             }
+            signing_in = {
+                "client_id": str(answer.get("client_id") or ""),
+                "client_secret": str(answer.get("client_secret") or ""),
+                "public_url": public_url,
+            }
+            values.update({name: value for name, value in signing_in.items() if value})
         except (KeyError, TypeError, ValueError) as error:
             raise SetupError("GitHub's answer lacks the App's number, key or secret") from error
         rows = "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
@@ -228,6 +240,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
                 "state": secrets.token_urlsafe(16),
                 "github": wish.github_url,
                 "resolve": wish.resolve_threads,
+                "public": wish.public_url,
             }
         )
         return page(
@@ -244,6 +257,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         try:
             state = signer.loads(request.args.get("state", ""), max_age=MOST_AGE_SECONDS)
             github, resolve = str(state["github"]), bool(state["resolve"])
+            public = str(state["public"])
         except (BadData, KeyError, TypeError):
             abort(403)
         if not _CODE.fullmatch(code):
@@ -252,7 +266,7 @@ def setup_pages(desk: SetupDesk, timeout: float = 20.0) -> Blueprint:
         api = desk.settings.github_api_url if same else api_url(github)
         try:
             answer = _convert(api, code, timeout)
-            desk.keep(answer, github, api, resolve)
+            desk.keep(answer, github, api, resolve, public)
         except SetupError as error:
             return page(FORM, 502, wish=_default_wish(desk), problem=str(error))
         shown = page(

@@ -8,7 +8,14 @@ from typing import Any
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
-from tests.github_double import graphql_api, rest_app, rest_checks, rest_pulls, rest_repos
+from tests.github_double import (
+    graphql_api,
+    rest_app,
+    rest_checks,
+    rest_oauth,
+    rest_pulls,
+    rest_repos,
+)
 from tests.github_double import rest_reviews as reviews_routes
 from tests.github_double.auth import Caller, identify
 from tests.github_double.errors import ApiError
@@ -23,7 +30,8 @@ def create_core(world: World) -> Flask:
     # GitHub redirects nothing that a client would notice.
     app.url_map.strict_slashes = app.url_map.redirect_defaults = False
     app.url_map.merge_slashes = False
-    for module in (rest_repos, rest_pulls, reviews_routes, rest_app, rest_checks, graphql_api):
+    routes = (rest_repos, rest_pulls, reviews_routes, rest_app, rest_oauth, rest_checks)
+    for module in (*routes, graphql_api):
         app.register_blueprint(module.blueprint)
 
     @app.before_request

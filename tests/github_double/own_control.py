@@ -204,5 +204,14 @@ def change_settings() -> Response:
         world().auto_deliver = bool(data["auto_deliver"])
     if "root" in data:
         world().root = data["root"]
+    if "signed_in" in data:
+        world().signed_in = str(data["signed_in"])
     judged = _gateway().prism is not None
-    return answer({"auto_deliver": world().auto_deliver, "root": world().root, "judged": judged})
+    return answer(
+        {
+            "auto_deliver": world().auto_deliver,
+            "root": world().root,
+            "judged": judged,
+            "signed_in": world().signed_in,
+        }
+    )

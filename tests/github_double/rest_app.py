@@ -1,4 +1,4 @@
-"""Apps: JWT calls, installations, tokens, delivery lists, manifest, OAuth, users, limits."""
+"""Apps: JWT calls, installations, tokens, delivery lists, manifest, users, limits."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _redeliver(old: Delivery) -> Response:
     return answer({}, 202)
 
 
-# -- the manifest flow and OAuth ---------------------------------------------------------------
+# -- the manifest flow -------------------------------------------------------------------------
 
 
 @blueprint.post("/settings/apps/new")
@@ -293,38 +293,6 @@ def _app_by_slug(slug: str) -> App:
         if app.slug == slug:
             return app
     raise not_found()
-
-
-@blueprint.get("/login/oauth/authorize")
-def authorize() -> WerkzeugResponse:
-    """The page that asks a person for consent, given at once by ``login`` (alice by default)."""
-    app = next(
-        (a for a in world().apps.values() if a.client_id == request.args.get("client_id")), None
-    )
-    target = request.args.get("redirect_uri")
-    if app is None or not target:
-        raise not_found()
-    code = secrets.token_hex(10)
-    world().oauth_codes[code] = (app, world().account(request.args.get("login", "alice")))
-    query = {"code": code, "state": request.args.get("state", "")}
-    return redirect(f"{target}{'&' if '?' in target else '?'}{urlencode(query)}")
-
-
-@blueprint.post("/login/oauth/access_token")
-def oauth_token() -> Response:
-    form = request.form.to_dict() or (request.get_json(silent=True) or {})
-    app, account = world().oauth_codes.pop(form.get("code", ""), (None, None))
-    out: dict[str, Any]
-    if app is None or account is None:
-        out = {"error": "bad_verification_code"}
-    elif (form.get("client_id"), form.get("client_secret")) != (app.client_id, app.client_secret):
-        out = {"error": "incorrect_client_credentials"}
-    else:
-        token = world().user_token(account.login)
-        out = {"access_token": token.value, "token_type": "bearer", "scope": ""}
-    if "json" in request.headers.get("Accept", ""):
-        return answer(out)
-    return Response(urlencode(out), content_type="application/x-www-form-urlencoded")
 
 
 # -- people and limits -------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from tests.github_double import render, render_pull
 from tests.github_double.auth import role
 from tests.github_double.errors import ApiError, not_found
-from tests.github_double.records import Repo
+from tests.github_double.records import Account, Repo
 from tests.github_double.web import (
     accepts,
     answer,
@@ -33,12 +33,17 @@ def get_repo(owner: str, name: str) -> Response:
     out = render.repo(root(), repo)
     if repo.parent is not None:
         out["parent"] = out["source"] = render.repo(root(), repo.parent)
-    level = role(repo, caller().account)
+    out["permissions"] = permissions_of(repo, caller().account)
+    return answer(out)
+
+
+def permissions_of(repo: Repo, account: Account | None) -> dict[str, bool]:
+    """What a person may do in a repository, as repositories carry it."""
+    level = role(repo, account)
     ranks = ["read", "triage", "write", "maintain", "admin"]
     at = ranks.index(level) if level in ranks else -1
     names = ["pull", "triage", "push", "maintain", "admin"]
-    out["permissions"] = {n: i <= at for i, n in enumerate(names)}
-    return answer(out)
+    return {n: i <= at for i, n in enumerate(names)}
 
 
 @blueprint.get("/repos/<owner>/<name>/branches")

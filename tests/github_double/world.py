@@ -58,7 +58,9 @@ class World:
         self.installations: dict[int, Installation] = {}
         self.tokens: dict[str, Token] = {}
         self.manifest_codes: dict[str, App] = {}
-        self.oauth_codes: dict[str, tuple[App, Account]] = {}
+        self.oauth_codes: dict[str, tuple[App, Account, str]] = {}
+        self.user_apps: dict[str, App] = {}
+        self.signed_in = "alice"
         self.content_times: dict[str, list[float]] = {}
 
     def next_id(self) -> int:

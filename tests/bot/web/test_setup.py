@@ -77,6 +77,7 @@ def test_the_whole_flow_against_the_double(github, tmp_path, monkeypatch):
     assert action.startswith(f"{github.url}/organizations/acme/settings/apps/new?state=")
     assert sent["redirect_url"] == "https://bot.example/m/setup/made"
     assert sent["hook_attributes"] == {"url": "https://bot.example/m/webhook", "active": True}
+    assert sent["callback_urls"] == ["https://bot.example/m/auth/callback"]
     answer = requests.post(
         action, data={"manifest": json.dumps(sent)}, allow_redirects=False, timeout=20
     )
@@ -94,6 +95,9 @@ def test_the_whole_flow_against_the_double(github, tmp_path, monkeypatch):
     assert loaded.app_id == kept["app_id"]
     assert loaded.github_api_url == github.url
     assert loaded.resolve_threads
+    assert loaded.client_id
+    assert loaded.client_secret
+    assert loaded.public_url == "https://bot.example/m"
     assert client.get("/setup").status_code == 404
     assert client.get(f"/setup?token={token}").status_code == 404
     assert client.get(f"/setup/made?{back.query}").status_code == 404
