@@ -23,6 +23,7 @@ from tests.github_double.client import AppKeys
 from tests.postgres import new_database
 
 AT_ONCE = 4
+TARGET = "integration:1"
 PATIENCE = 180.0
 """Seconds before a case counts as stuck; only a loaded machine comes near."""
 STEPS = ("deliver", "fetch", "review", "create", "submit", "record")
@@ -119,16 +120,28 @@ def _case(github: Double, app: AppKeys, site: Site, pull: Pull, case: str) -> st
         site.worker()
         site.worker()
     github.wait_for_review(pull, seconds=PATIENCE)
-    _wait_for_end(site)
+    _wait_for_end(site, f"{case}-{pull.number}")
     return _judge(github, app, site, pull, case)
 
 
-def _wait_for_end(site: Site) -> None:
+def _wait_for_end(site: Site, guid: str) -> None:
+    """Wait for the job's end and the delivery's, in whichever order they come.
+
+    A worker that died between queueing the job and marking the delivery leaves two pieces of work:
+    the job is taken up at once, the delivery only when the dead worker's lease has run out.
+    """
+
     def ended() -> bool:
         jobs = site.ledger.jobs.recent()
         return bool(jobs) and all(job.state not in UNFINISHED for job in jobs)
 
+    def handled() -> bool:
+        row = site.ledger.deliveries.find(TARGET, guid)
+        return row is not None and row.state != DeliveryState.RECEIVED
+
     wait_for(ended, PATIENCE, "the job's end")
+    wait_for(handled, PATIENCE, "the delivery's mark")
+    wait_for(ended, PATIENCE, "the end of every job")
     time.sleep(0.3)  # a second worker that was about to post would do it now
 
 
@@ -144,7 +157,7 @@ def _judge(github: Double, app: AppKeys, site: Site, pull: Pull, case: str) -> s
     jobs = site.ledger.jobs.recent()
     if [job.state for job in jobs] != [JobState.DONE]:
         wrong.append(_jobs(site))
-    row = site.ledger.deliveries.find("integration:1", f"{case}-{pull.number}")
+    row = site.ledger.deliveries.find(TARGET, f"{case}-{pull.number}")
     if row is None or row.state != DeliveryState.HANDLED:
         wrong.append(f"delivery {row and (row.state, row.reason)}")
     recorded = site.ledger.reviews.of_job(jobs[0].id) if jobs else None
