@@ -41,8 +41,11 @@ Analyzer = Literal[
     "sqlfluff", "yamllint", "zizmor",
 ]  # fmt: skip
 SummaryLength = Literal["short", "normal", "long"]
+Mode = Literal["post", "approve", "shadow"]
+Answers = Literal["command", "comments"]
 
 _RULE = re.compile(r"[a-z][a-z0-9-]*:\S+")
+_SPEAKER = re.compile(r"[a-z][a-z0-9-]*(:\S+)?")
 
 
 def _gitignore_pattern(text: str) -> str:
@@ -79,8 +82,21 @@ def _rule_id(text: str) -> str:
     return text
 
 
+def _speaker(text: str) -> str:
+    """Accept ``analyzer:rule``, or an analyzer or model family alone."""
+    if not _SPEAKER.fullmatch(text):
+        raise PydanticCustomError(
+            "rule",
+            '"{text}" names no rule and no analyzer: write analyzer:rule or analyzer, for example '
+            "ruff:B006 or ruff",
+            {"text": text},
+        )
+    return text
+
+
 Pattern = Annotated[str, AfterValidator(_gitignore_pattern), Field(min_length=1, max_length=400)]
 Rule = Annotated[str, AfterValidator(_rule_id), Field(min_length=3, max_length=200)]
+Speaker = Annotated[str, AfterValidator(_speaker), Field(min_length=2, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -127,6 +143,20 @@ class When(_Section):
     """Review the pull requests of bots too."""
 
 
+class Feedback(_Section):
+    """What the program makes of people's answers."""
+
+    learn: bool = True
+    """What people accepted and dismissed moves how sure a remark must be."""
+    pinned: tuple[Speaker, ...] = ()
+    """Rules (analyzer:rule) or analyzers that never fade, however often they are dismissed."""
+    banned: tuple[Speaker, ...] = ()
+    """Rules or analyzers that never speak here."""
+    answers: Answers = "command"
+    """Propose the revision that a comment asks for on `/marginalia suggest`, or on every comment
+    on a line."""
+
+
 class RepoConfig(_Section):
     """Settings of Marginalia for one repository."""
 
@@ -134,6 +164,9 @@ class RepoConfig(_Section):
     """The version of this file's format."""
     enabled: bool = True
     """Whether pull requests are reviewed without being asked."""
+    mode: Mode = "post"
+    """`post` comments at once, `approve` waits for a person's decision on each remark, `shadow`
+    only records what would be said."""
     sure: Annotated[float, Field(ge=0, le=1)] = 0.5
     """How sure to be before commenting: 0 posts all that is safe, 1 next to nothing."""
     max_comments: Annotated[int, Field(ge=0, le=MOST_COMMENTS)] = 10
@@ -156,6 +189,8 @@ class RepoConfig(_Section):
     """Which analyzers and rules speak."""
     when: When = When()
     """Which pull requests are reviewed."""
+    feedback: Feedback = Feedback()
+    """What the program makes of people's answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +293,8 @@ def review_options(
         include=config.paths.include,
         exclude=config.paths.exclude,
         languages=None if config.languages is None else frozenset(config.languages),
+        pinned=frozenset(config.feedback.pinned),
+        banned=frozenset(config.feedback.banned),
     )
 
 

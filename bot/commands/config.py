@@ -113,7 +113,7 @@ def describe(layers: list[tuple[str, RepoConfig]]) -> list[str]:
     rows: list[str] = []
     for key in RepoConfig.model_fields:
         value = getattr(merged, key)
-        if key in ("paths", "analyzers", "when"):
+        if key in ("paths", "analyzers", "when", "feedback"):
             rows.append(f"{key}:")
             for inner in type(value).model_fields:
                 origin = _origin(layers, key, inner)

@@ -92,7 +92,7 @@ class Standing:
 
     def status(self, sure: float, choices: Choices) -> Status:
         """Whether it is posted at ``sure``, and by whose decision."""
-        names = {self.rule, origin_of(self.rule)}
+        names = names_of(self.rule)
         if names & choices.banned:
             return Status.BANNED
         if names & choices.pinned:
@@ -124,7 +124,7 @@ class AcceptanceModel:
             score: its CRScore; its relevance counts.
             prior: its worth before learning, 0 to 1 (``bot.review.worth.sureness``).
         """
-        names = {rule_of(candidate.origin), origin_of(candidate.origin)}
+        names = names_of(candidate.origin)
         if names & self.choices.banned:
             return 0.0
         learnt = self._at(candidate.origin, prior, score.rel, candidate.confidence)
@@ -265,6 +265,11 @@ def rule_of(origin: str) -> str:
 def origin_of(origin: str) -> str:
     """Who speaks: the analyzer's or the model family's name."""
     return origin.split(":", 1)[0]
+
+
+def names_of(origin: str) -> frozenset[str]:
+    """What a person may call it in pins and bans: its rule, or who speaks."""
+    return frozenset({rule_of(origin), origin_of(origin)})
 
 
 def _effects(

@@ -108,6 +108,9 @@ class GitHubPolicy:
             notes=notes,
             resolve_threads=config.resolve_threads,
             summary=config.summary,
+            mode="shadow" if operator.shadow else config.mode,
+            learn=config.feedback.learn,
+            answers=config.feedback.answers,
         )
 
     def settings(self, ref: PullRef) -> Layered:

@@ -82,6 +82,7 @@ class RequestKind(StrEnum):
     COMMAND = "command"
     CHECK = "check"
     OPERATOR = "operator"
+    APPROVAL = "approval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,9 @@ class Plan:
     no-review"), else empty. ``incremental`` allows leaving out hunks reviewed before.
     ``check_run`` asks for a check run beside the review, ``resolve_threads`` of ``False`` leaves
     threads alone whose code is gone, ``summary`` is the wanted length of the review's text
-    (short, normal, long). The fingerprints in ``options`` are filled by the job from
+    (short, normal, long). ``mode`` is post, approve (a person decides first) or shadow; ``learn``
+    lets the team's answers move the thresholds; ``answers`` says which comments get a revision
+    proposed (command, comments). The fingerprints in ``options`` are filled by the job from
     the ledger.
     """
 
@@ -118,6 +121,9 @@ class Plan:
     notes: tuple[str, ...] = ()
     resolve_threads: bool = True
     summary: str = "normal"
+    mode: str = "post"
+    learn: bool = True
+    answers: str = "command"
 
 
 @dataclass(frozen=True, slots=True)

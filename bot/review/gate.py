@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.feedback.calibration import AcceptanceModel, Choices, names_of, rule_of
 from bot.review.safety import (
     check_anchor,
     check_replacement,
@@ -26,6 +27,7 @@ from bot.review.worth import (
     is_model,
     restating,
     same_remarks,
+    same_words,
     sureness,
 )
 from models.analyzers.base import run_analyzers
@@ -62,7 +64,7 @@ class Gate:
         files: the changed files by path.
         heads: their bytes at the head, ``None`` where unknown.
         card: the generator's task card, for its calibration.
-        encoder: of the sentences.
+        encoder: of the sentences; ``None`` tells two remarks apart by their words alone.
         options: the operator's and the repository's choices.
     """
 
@@ -71,7 +73,7 @@ class Gate:
         files: Mapping[str, ChangedFile],
         heads: Mapping[str, bytes | None],
         card: Mapping[str, object],
-        encoder: Encoder,
+        encoder: Encoder | None,
         options: ReviewOptions,
     ) -> None:
         self.files = files
@@ -79,6 +81,7 @@ class Gate:
         self.calibration = Calibration.from_card(card)
         self.encoder = encoder
         self.options = options
+        self.acceptance = acceptance_of(options)
 
     def judge(self, drafts: Sequence[Draft]) -> tuple[JudgedCandidate, ...]:
         """Verdicts on all drafts, best first; those posted come before the rest."""
@@ -98,13 +101,18 @@ class Gate:
         # the fix of a finding goes before the bare finding, which then is the same remark
         fix_first = 0 if candidate.replacement is not None else 1
         return (
-            -sureness(candidate, draft.score, self.calibration) - 0.1 * draft.score.rel,
+            -self.sureness(draft) - 0.1 * draft.score.rel,
             fix_first,
             -_SEVERITY[candidate.severity],
             candidate.path,
             candidate.line,
             candidate.text,
         )
+
+    def sureness(self, draft: Draft) -> float:
+        """The probability that this team accepts the candidate: the prior, moved by its answers."""
+        prior = sureness(draft.candidate, draft.score, self.calibration)
+        return self.acceptance.probability(draft.candidate, draft.score, prior)
 
     def _alone(self, draft: Draft) -> Verdict | None:
         """What can be said of a draft without looking at the others or running a tool."""
@@ -121,14 +129,29 @@ class Gate:
             candidate.origin.partition(":")[2] in options.disabled_rules
         ):
             return Verdict(Reason.RULE_OFF, f"{candidate.origin} is switched off")
+        if names_of(candidate.origin) & options.banned:
+            return Verdict(Reason.RULE_OFF, f"{candidate.origin} is banned by the configuration")
         if draft.fingerprint in options.dismissed_fingerprints:
             return Verdict(Reason.DISMISSED_BEFORE, "a person dismissed it")
         if draft.fingerprint in options.known_fingerprints:
             return Verdict(Reason.ALREADY_SAID, "it was posted at an earlier head")
         restated = 0.0
-        if candidate.kind is CandidateKind.COMMENT and options.sure > 0:
+        if candidate.kind is CandidateKind.COMMENT and options.sure > 0 and self.encoder:
             restated = restating(split_sentences(candidate.text), draft.references, self.encoder)
-        return check_worth(candidate, draft.score, restated, self.calibration, options.sure)
+        verdict = check_worth(candidate, draft.score, restated, self.sureness(draft), options.sure)
+        return self._with_counts(draft, verdict)
+
+    def _with_counts(self, draft: Draft, verdict: Verdict | None) -> Verdict | None:
+        """Where the team's answers, not the prior, held it back: say so, with the counts."""
+        if verdict is None or verdict.reason is not Reason.NOT_CONFIDENT:
+            return verdict
+        prior = sureness(draft.candidate, draft.score, self.calibration)
+        rule = rule_of(draft.candidate.origin)
+        standing = next((s for s in self.acceptance.standings if s.rule == rule), None)
+        if prior < self.options.sure or standing is None:
+            return verdict
+        counts = f"{standing.accepted} of {standing.total} of this rule were accepted here"
+        return Verdict(verdict.reason, f"{verdict.detail}; {counts}")
 
     def _files_after(self, drafts: Sequence[Draft], verdicts: list[Verdict | None]) -> None:
         """Parse and analyze each file as it would be after each replacement that is left."""
@@ -168,7 +191,8 @@ class Gate:
     def _together(self, drafts: Sequence[Draft], verdicts: list[Verdict | None]) -> None:
         """One remark once, no overlapping suggestions, at most so many, and all of them parse."""
         open_drafts = [i for i, verdict in enumerate(verdicts) if verdict is None]
-        same = same_remarks([drafts[i].candidate.text for i in open_drafts], self.encoder)
+        texts = [drafts[i].candidate.text for i in open_drafts]
+        same = same_words(texts) if self.encoder is None else same_remarks(texts, self.encoder)
         taken: list[int] = []
         for row, index in enumerate(open_drafts):
             candidate = drafts[index].candidate
@@ -205,6 +229,14 @@ class Gate:
             return True
         text = revised(head, together)
         return text is not None and check_syntax(head, text, language_of(candidate.path)) is None
+
+
+def acceptance_of(options: ReviewOptions) -> AcceptanceModel:
+    """The team's calibration under its pins and bans; the prior alone for a new team."""
+    model = AcceptanceModel.shipped()
+    if options.learnt is not None:
+        model = AcceptanceModel.from_json(options.learnt)
+    return model.with_choices(Choices(options.pinned, options.banned))
 
 
 def _clash(candidate: Candidate, other: Candidate, same_words: bool) -> Verdict | None:

@@ -6,9 +6,10 @@ Plain frozen values; no I/O. The command line, the App and the tests all read th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from models.change import Change, Coverage, Side
 from models.review_types import Candidate, PseudoReference, Score
@@ -138,6 +139,8 @@ class ReviewOptions:
     ``sure`` (0 to 1) is how sure the program must be to post; at 0 only the safety gate stands.
     ``known_fingerprints`` were posted before on this pull request and ``dismissed_fingerprints``
     were dismissed by a person: neither is posted again. ``languages`` of ``None`` are all.
+    ``pinned`` and ``banned`` are rules or analyzers that never fade and never speak; ``learnt``
+    is the team's calibration (``bot.feedback.calibration``, as JSON), ``None`` for a new team.
     """
 
     sure: float = 0.5
@@ -150,6 +153,9 @@ class ReviewOptions:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: frozenset[str] | None = None
+    pinned: frozenset[str] = frozenset()
+    banned: frozenset[str] = frozenset()
+    learnt: Mapping[str, Any] | None = None
 
 
 class Sources(Protocol):

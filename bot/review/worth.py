@@ -85,7 +85,7 @@ def check_worth(
     candidate: Candidate,
     score: Score,
     restated: float,
-    calibration: Calibration,
+    worth: float,
     sure: float,
 ) -> Verdict | None:
     """The part of the gate that moves with ``sure``; at 0 it lets everything through.
@@ -94,12 +94,11 @@ def check_worth(
         candidate: what would be said.
         score: its CRScore, with the judge's probability where there is one.
         restated: how closely its least new-saying sentence comes to a claim (see ``restating``).
-        calibration: of the model that wrote it.
+        worth: the probability that this team accepts it (``sureness`` for a new team).
         sure: the operator's number, 0 to 1.
     """
     if sure <= 0:
         return None
-    worth = sureness(candidate, score, calibration)
     if candidate.kind is CandidateKind.COMMENT:
         if restated >= RESTATES:
             return Verdict(Reason.RESTATES_CHANGE, "it only says what the change does")
@@ -125,6 +124,12 @@ def restating(
         return 0.0
     said, known = encoder.encode_groups([list(sentences), texts], "paper")
     return float((said @ known.T).max(axis=1).min())
+
+
+def same_words(texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which pairs of texts have the same words: what ``same_remarks`` is without an encoder."""
+    words = np.array([" ".join(text.lower().split()) for text in texts], dtype=object)
+    return np.asarray(words[:, None] == words[None, :], dtype=bool)
 
 
 def same_remarks(texts: Sequence[str], encoder: Encoder) -> npt.NDArray[np.bool_]:

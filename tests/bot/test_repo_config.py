@@ -49,6 +49,12 @@ when:
   only_labels: [review]
   skip_authors: ["renovate[bot]"]
   bots: false
+mode: approve
+feedback:
+  learn: false
+  pinned: ["ruff:B006"]
+  banned: [sqlfluff]
+  answers: comments
 """
 
 

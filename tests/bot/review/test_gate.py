@@ -6,6 +6,7 @@ import pytest
 
 from bot.diff import parse_diff
 from bot.github.fingerprints import fingerprint
+from bot.feedback.calibration import AcceptanceModel, Observed
 from bot.review.gate import Draft, Gate
 from bot.review.types import Reason, ReviewOptions
 from models.change import Side
@@ -201,3 +202,35 @@ def test_every_candidate_has_a_rank_and_one_verdict(scorer):
     assert [one.rank for one in judged] == list(range(1, 10))
     outside = [one.candidate.line for one in judged if one.verdict.reason is Reason.OUTSIDE_HUNK]
     assert sorted(outside) == [0, 7, 8]
+
+
+def learnt(origin: str, count: int, accepted: bool) -> dict:
+    seen = [Observed(f"{origin}{n}", float(n), origin, 0.7, accepted) for n in range(count)]
+    return AcceptanceModel.shipped().learn(seen).to_json()
+
+
+def test_a_rule_that_the_team_keeps_dismissing_is_held_back_and_says_its_counts(scorer):
+    (one,) = judge(scorer, [candidate()], learnt=learnt("ruff:X1", 25, False))
+    assert one.verdict.reason is Reason.NOT_CONFIDENT
+    assert "0 of 25 of this rule were accepted here" in one.verdict.detail
+    assert judge(scorer, [candidate()], learnt=learnt("ruff:X1", 2, False))[0].verdict.posted
+    assert judge(scorer, [candidate()], learnt=learnt("ruff:X1", 25, False), sure=0)[
+        0
+    ].verdict.posted
+
+
+def test_a_team_that_likes_a_rule_hears_more_of_it(scorer):
+    options = {"sure": 0.8}
+    assert not judge(scorer, [candidate()], **options)[0].verdict.posted
+    assert judge(scorer, [candidate()], learnt=learnt("ruff:X1", 60, True), **options)[
+        0
+    ].verdict.posted
+
+
+def test_pins_and_bans_of_the_configuration_stand_above_what_was_learnt(scorer):
+    faded = learnt("ruff:X1", 25, False)
+    pinned = judge(scorer, [candidate()], learnt=faded, pinned=frozenset({"ruff:X1"}))
+    assert pinned[0].verdict.posted
+    for name in ("ruff:X1", "ruff"):
+        banned = judge(scorer, [candidate()], banned=frozenset({name}), sure=0)
+        assert banned[0].verdict.reason is Reason.RULE_OFF
