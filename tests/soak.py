@@ -2,214 +2,170 @@
 
 Reviews the newest commits (merges left out) of git repositories that a developer has cloned, by
 one pipeline with everything on and the gate at its most open, and prints what may never be:
-crashes, changed files without a coverage, and unsafe suggestions, by a check of its own. It also
-prints how many comments a commit gets, and time and memory. Leaves with 1 unless the three are 0.
+crashes, changed files without a coverage, faults of the fixed JSON form, unsafe comments and
+suggestions, all by checks that share nothing with the program (``tests.soak_check``). It also
+prints how many comments a commit gets, with the gate open and with default settings, and time and
+memory. Leaves with 1 unless the four are 0.
+
+``--state FILE`` keeps a record of every commit as it is done: the same call goes on from there,
+and ``--seconds`` ends a slice. ``--by-command`` reads the output of ``marginalia review --json
+--explain --sure 0`` itself, in a process of its own; ``--span N`` reviews ranges of N commits.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
-import statistics
 import subprocess
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from bot.diff import ApplyError, GitError, GitRepository, apply_replacements
+from bot.diff import GitRepository
 from bot.review.local import load_generator
+from bot.review.output_json import to_dict
 from bot.review.pipeline import ReviewPipeline
-from bot.review.types import ReviewOptions, ReviewResult, Sources
-from models.change import ChangedFile, Coverage, Side
-from models.syntax import error_count, language_of, language_row
+from bot.review.types import ReviewOptions
+from models.generators.base import Answer, Generator, Window
+from models.syntax import language_of
+from tests.soak_check import comment_faults, coverage_faults, form_faults
+from tests.soak_histories import Step, choose, files_of, hunk_count
+from tests.soak_report import Record, report
 
-READ = (Coverage.REVIEWED, Coverage.CLIPPED)
-
-
-@dataclass
-class Tally:
-    """What the soak has seen so far."""
-
-    commits: int = 0
-    files: int = 0
-    comments: int = 0
-    suggestions: int = 0
-    languages: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-    crashes: list[str] = field(default_factory=list)
-    uncovered: list[str] = field(default_factory=list)
-    unsafe: list[str] = field(default_factory=list)
-
-    @property
-    def clean(self) -> bool:
-        """Whether all that must be 0 is 0, and something was reviewed at all."""
-        return self.commits > 0 and not (self.crashes or self.uncovered or self.unsafe)
+MOST_COMMENTS = 50
+"""With the gate open; what a repository's own configuration may ask for at most."""
 
 
-def commits(folder: Path, count: int) -> list[str]:
-    """The newest commits' ids, merges left out."""
-    done = subprocess.run(
-        ["git", "-C", str(folder), "rev-list", "--no-merges", f"--max-count={count}", "HEAD"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        raise SystemExit(f"soak: {folder}: no git repository with commits: {done.stderr.strip()}")
-    return done.stdout.split()
+class Remembering:
+    """A generator that does not answer the same windows twice.
+
+    Each commit is reviewed twice, with the gate open and with default settings, and only the gate
+    differs.
+    """
+
+    def __init__(self, inner: Generator) -> None:
+        self._inner = inner
+        self._known: dict[tuple[str, Window, int], list[Answer]] = {}
+        self.name = inner.name
+        self.card = inner.card
+        self.tasks = inner.tasks
+
+    def forget(self) -> None:
+        """Before the next commit."""
+        self._known.clear()
+
+    def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+        """The inner one's revisions."""
+        return self._ask("revise", windows, answers)
+
+    def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+        """The inner one's comments."""
+        return self._ask("comment", windows, answers)
+
+    def _ask(self, task: str, windows: Sequence[Window], answers: int) -> list[list[Answer]]:
+        fresh = [one for one in dict.fromkeys(windows) if (task, one, answers) not in self._known]
+        if fresh:
+            written = getattr(self._inner, task)(fresh, answers=answers)
+            for window, found in zip(fresh, written, strict=True):
+                self._known[task, window, answers] = found
+        return [self._known[task, window, answers] for window in windows]
 
 
-def work(folders: Sequence[Path], count: int) -> Iterator[tuple[Path, str]]:
-    """So many commits in all, taken from the folders in turn."""
-    taken = 0
-    each = [[(folder, one) for one in commits(folder, count)] for folder in folders]
-    for row in zip_longest(*each):
-        for pair in row:
-            if pair is None or taken >= count:
-                continue
-            taken += 1
-            yield pair
+class Inside:
+    """Reviews in this process: the open review with its time, and the default one."""
 
+    def __init__(self, model: str | None, use_model: bool) -> None:
+        inner = load_generator(model) if use_model else None
+        self._generator = Remembering(inner) if inner is not None else None
+        self._pipeline = ReviewPipeline(generator=self._generator)
+        self._use_model = use_model
+        self.model = "none" if inner is None else inner.name
 
-def changed_files(folder: Path, commit: str) -> set[str]:
-    """The changed files by git's own word, the old names of renamed ones left out."""
-    done = subprocess.run(
-        ["git", "-C", str(folder), "diff-tree", "-r", "-z", "--root", "--no-commit-id",
-         "--name-status", "--find-renames=50%", "-l1000", commit],
-        capture_output=True, check=True,
-    )  # fmt: skip
-    fields = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
-    paths: set[str] = set()
-    while fields:
-        status = fields.pop(0)
-        if status[0] in "RC":
-            fields.pop(0)
-        paths.add(fields.pop(0))
-    return paths
-
-
-def unsafe_of(result: ReviewResult, sources: Sources) -> Iterator[str]:
-    """What is unsafe in a review: each posted suggestion checked from scratch."""
-    together: dict[str, list[int]] = {}
-    for index, comment in enumerate(result.review.comments):
-        file = result.change.file(comment.path)
-        where = f"{comment.path}:{comment.line} ({comment.source.candidate.origin})"
-        if file is None:
-            yield f"{where}: the file is not in the change"
-            continue
-        if not _inside(file, comment.side, comment.start_line or comment.line, comment.line):
-            yield f"{where}: outside its hunk"
-        replacement = comment.source.candidate.replacement
-        if replacement is None:
-            continue
-        together.setdefault(comment.path, []).append(index)
-        if (replacement.start_line, replacement.end_line) != (
-            comment.start_line or comment.line,
-            comment.line,
-        ):
-            yield f"{where}: the suggestion is for other lines than its comment"
-        yield from _damage(where, comment.path, [index], result, sources)
-    for path, indices in together.items():
-        if len(indices) > 1:
-            yield from _damage(f"{path} (all suggestions)", path, indices, result, sources)
-
-
-def _inside(file: ChangedFile, side: Side, start: int, end: int) -> bool:
-    for hunk in file.hunks:
-        numbers = {line.old_no if side is Side.LEFT else line.new_no for line in hunk.lines}
-        if numbers.issuperset(range(start, end + 1)):
-            return True
-    return False
-
-
-def _damage(
-    where: str, path: str, indices: Sequence[int], result: ReviewResult, sources: Sources
-) -> Iterator[str]:
-    head = sources.head(path)
-    if head is None:
-        yield f"{where}: a suggestion for a file that cannot be read"
-        return
-    wanted = [result.review.comments[i].source.candidate.replacement for i in indices]
-    try:
-        after = apply_replacements(head, [one for one in wanted if one is not None])
-    except ApplyError as error:
-        yield f"{where}: does not apply: {error}"
-        return
-    if after == head:
-        yield f"{where}: changes nothing"
-    language = language_of(path)
-    if language_row(language) is None:
-        yield f"{where}: no parser vouches for {language or 'this language'}"
-        return
-    was, now = error_count(head, language), error_count(after, language)
-    if now > was:
-        yield f"{where}: {now} parse errors instead of {was}"
-
-
-def review_one(
-    pipeline: ReviewPipeline, options: ReviewOptions, folder: Path, commit: str, tally: Tally
-) -> None:
-    """One commit against its first parent; whatever goes wrong is in the tally."""
-    name = f"{folder} {commit[:12]}"
-    began = time.perf_counter()
-    try:
-        with GitRepository(folder) as repository:
-            change = repository.change(f"{commit}^!")
+    def review(self, step: Step) -> tuple[dict[str, Any], dict[str, Any] | None, float]:
+        """The document with the gate open, the one by default settings, seconds of the first."""
+        if self._generator is not None:
+            self._generator.forget()
+        with GitRepository(step.folder) as repository:
+            change = repository.change(step.range_text)
             sources = repository.sources(change)
-            result = pipeline.review(change, sources, options)
-            tally.unsafe += [f"{name}: {what}" for what in unsafe_of(result, sources)]
-    except GitError as error:
-        # git's own refusal in one line, of a clone that lacks objects, say: no review was begun
-        tally.unreadable.append(f"{name}: {error}")
-        return
+            wide = ReviewOptions(sure=0, max_comments=MOST_COMMENTS, use_model=self._use_model)
+            began = time.perf_counter()
+            result = self._pipeline.review(change, sources, wide)
+            seconds = time.perf_counter() - began
+            default = self._pipeline.review(
+                change, sources, ReviewOptions(use_model=self._use_model)
+            )
+        # what a program reads is text, not values
+        document = json.loads(json.dumps(to_dict(result, explain=True)))
+        return document, to_dict(default), seconds
+
+
+class ByCommand:
+    """Reviews by the command itself, each in a process of its own."""
+
+    def __init__(self, model: str | None, use_model: bool) -> None:
+        self._options = ["--no-model"] if not use_model else []
+        self._options += ["--model", model] if model is not None else []
+        self.model = "as the command has it"
+
+    def review(self, step: Step) -> tuple[dict[str, Any], dict[str, Any] | None, float]:
+        """As ``Inside.review``, without a second review."""
+        began = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "bot.cli", "review", "--repo", str(step.folder),
+             step.range_text, "--json", "--explain", "--sure", "0", *self._options],
+            capture_output=True, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            words = done.stderr.decode("utf-8", "replace").strip()
+            raise RuntimeError(f"exit code {done.returncode}: {words[-2000:]}")
+        return json.loads(done.stdout.decode("utf-8")), None, time.perf_counter() - began
+
+
+def review_one(reviewer: Inside | ByCommand, step: Step) -> Record:
+    """One step of a history; whatever goes wrong is in its record."""
+    files = files_of(step)
+    record = Record(step.name, kinds=Counter(kind for one in files for kind in one.kinds))
+    try:
+        document, default, record.seconds = reviewer.review(step)
     except Exception:  # noqa: BLE001 - a crash of any kind is what a soak looks for
-        tally.crashes.append(f"{name}:\n{traceback.format_exc(limit=-6)}")
-        return
-    tally.seconds.append(time.perf_counter() - began)
-    tally.commits += 1
-    tally.files += len(result.coverage)
-    tally.comments += len(result.review.comments)
-    tally.suggestions += sum(one.suggestion is not None for one in result.review.comments)
-    tally.reasons.update(one.verdict.reason.value for one in result.candidates)
-    tally.languages.update(
-        language_of(one.path) or "other" for one in result.coverage if one.status in READ
+        record.crashes = [f"{step.name}:\n{traceback.format_exc(limit=-6)}"]
+        return record
+    record.form = [f"{step.name}: {what}" for what in form_faults(document)]
+    record.uncovered = [f"{step.name}: {what}" for what in coverage_faults(document, files)]
+    if not record.form:
+        record.unsafe = [f"{step.name}: {what}" for what in comment_faults(document, step, files)]
+    record.read = Counter(
+        language_of(one["path"]) or "other"
+        for one in document["coverage"]
+        if one["status"] in ("reviewed", "clipped")
     )
-    listed = Counter(one.path for one in result.coverage)
-    for path in sorted(changed_files(folder, commit) ^ set(listed)):
-        tally.uncovered.append(f"{name}: {path!r}: git and the coverage differ")
-    for path, times in listed.items():
-        if times > 1:
-            tally.uncovered.append(f"{name}: {path!r}: {times} times in the coverage")
+    record.statuses = Counter(one["status"] for one in document["coverage"])
+    record.comments = len(document["comments"])
+    record.suggestions = sum(one["suggestion"] is not None for one in document["comments"])
+    record.by_kind = Counter(one["kind"] for one in document["comments"])
+    record.reasons = Counter(one["reason"] for one in document["candidates"])
+    record.notes = document["notes"]
+    record.rules = Counter(
+        one["origin"] for one in document["candidates"] if one["kind"] == "finding"
+    )
+    if default is not None:
+        record.default = [_short(one) for one in default["comments"]]
+    usage = resource.RUSAGE_CHILDREN if isinstance(reviewer, ByCommand) else resource.RUSAGE_SELF
+    peak = resource.getrusage(usage).ru_maxrss
+    record.peak_mib = peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    record.hunks = hunk_count(step)
+    return record
 
 
-def report(tally: Tally) -> str:
-    """The tally for a person."""
-    seconds = sorted(tally.seconds) or [0.0]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak_mib = peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
-    rows = [
-        f"commits reviewed       {tally.commits}",
-        f"files                  {tally.files}",
-        "languages read         "
-        + ", ".join(f"{name} {count}" for name, count in tally.languages.most_common()),
-        f"comments a commit      {tally.comments / max(1, tally.commits):.2f}"
-        f" ({tally.suggestions} suggestions in all)",
-        "verdicts               "
-        + ", ".join(f"{name} {count}" for name, count in tally.reasons.most_common()),
-        f"seconds a commit       median {statistics.median(seconds):.2f},"
-        f" 95% {seconds[int(0.95 * (len(seconds) - 1))]:.2f}, most {seconds[-1]:.2f}",
-        f"peak memory            {peak_mib:.0f} MiB",
-        f"not readable by git    {len(tally.unreadable)}",
-        f"crashes                {len(tally.crashes)}",
-        f"uncovered files        {len(tally.uncovered)}",
-        f"unsafe suggestions     {len(tally.unsafe)}",
-    ]
-    return "\n".join([*rows, *tally.unreadable, *tally.crashes, *tally.uncovered, *tally.unsafe])
+def _short(comment: Mapping[str, Any]) -> dict[str, Any]:
+    keys = ("path", "line", "start_line", "side", "body", "origin", "severity", "suggestion")
+    return {key: comment[key] for key in keys}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -217,21 +173,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--commits", type=int, default=200, help="in all (default 200)")
+    parser.add_argument("--span", type=int, default=1, help="so many commits as one range")
+    parser.add_argument("--code", action="store_true", help="only where code changed")
     parser.add_argument("--no-model", action="store_true", help="analyzers only")
     parser.add_argument("--model", help="a folder or Hub id; default: the shipped one")
+    parser.add_argument("--by-command", action="store_true", help="run `marginalia review` itself")
+    parser.add_argument("--state", type=Path, help="records of what is done; go on from there")
+    parser.add_argument("--seconds", type=float, help="end this slice after so many")
     given = parser.parse_args(arguments)
-    use_model = not given.no_model
-    generator = load_generator(given.model) if use_model else None
-    pipeline = ReviewPipeline(generator=generator)
-    sys.stdout.write(f"model                  {'none' if generator is None else generator.name}\n")
-    options = ReviewOptions(sure=0, max_comments=50, use_model=use_model)
-    tally = Tally()
-    for folder, commit in work(given.folders, given.commits):
-        review_one(pipeline, options, folder, commit, tally)
-        done = tally.commits + len(tally.crashes) + len(tally.unreadable)
-        sys.stderr.write(f"{done}/{given.commits} {folder} {commit[:12]}\n")
-    sys.stdout.write(report(tally) + "\n")
-    return 0 if tally.clean else 1
+    began = time.monotonic()
+    chosen = choose(given.folders, given.commits, span=given.span, code=given.code)
+    records = _known(given.state)
+    todo = [step for step in chosen.steps if step.name not in records]
+    reviewer = (ByCommand if given.by_command else Inside)(given.model, not given.no_model)
+    sys.stdout.write(f"model                  {reviewer.model}\n")
+    for number, step in enumerate(todo, 1 + len(chosen.steps) - len(todo)):
+        if given.seconds is not None and time.monotonic() - began > given.seconds:
+            break
+        records[step.name] = record = review_one(reviewer, step)
+        if given.state is not None:
+            with given.state.open("a", encoding="utf-8") as handle:
+                handle.write(record.to_line())
+        sys.stderr.write(f"{number}/{len(chosen.steps)} {step.name} {record.seconds:.1f} s\n")
+    done = [records[step.name] for step in chosen.steps if step.name in records]
+    text, clean = report(done, chosen, len(chosen.steps) - len(done))
+    sys.stdout.write(text + "\n")
+    return 0 if clean else 1
+
+
+def _known(state: Path | None) -> dict[str, Record]:
+    if state is None or not state.exists():
+        return {}
+    read = [Record.from_line(line) for line in state.read_text("utf-8").splitlines()]
+    return {record.name: record for record in read}
 
 
 if __name__ == "__main__":
