@@ -101,7 +101,10 @@ def stream(
     longest: tuple[int, int] = (MAX_SOURCE, MAX_ANSWER),
     pool: int = 1024,
 ) -> Iterator[Batch]:
-    """Batches without end, drawn from the weighted sources; the seed fixes all of them."""
+    """Batches without end, drawn from the weighted sources; the seed fixes all of them.
+
+    A source gives an ``Example``, ids already ``Encoded``, or ``None`` (nothing, draw again).
+    """
     rng = random.Random(seed)  # noqa: S311 - a training order is no secret
     makers = [maker for _, maker in sources]
     weights = [weight for weight, _ in sources]
@@ -109,7 +112,10 @@ def stream(
         rows: list[Encoded] = []
         while len(rows) < pool:
             example = rng.choices(makers, weights)[0](rng)
-            row = None if example is None else encode(codec, example, rng, longest)
+            if example is None or isinstance(example, Encoded):
+                row = example
+            else:
+                row = encode(codec, example, rng, longest)
             if row is not None:
                 rows.append(row)
         groups = cut_batches(rows, tokens)

@@ -351,15 +351,15 @@ def mixture(folder: Path, *, limit: int | None = None) -> list[tuple[float, Call
     people = PullRequests(folder, "train")
     java = Dialect(folder)
     return [
-        (0.13, edits.revision),
-        (0.30, edits.unrevised),
-        (0.28, edits.spoiled),
-        (0.02, edits.denoise),
-        (0.02, edits.described),
-        (0.05, people.comment),
-        (0.04, people.suggestion),
-        (0.09, java.review),
+        (0.18, edits.revision),
+        (0.28, edits.unrevised),
+        (0.15, edits.spoiled),
+        (0.01, edits.denoise),
+        (0.01, edits.described),
+        (0.03, people.comment),
+        (0.05, people.suggestion),
+        (0.20, java.review),
         (0.01, java.remark),
-        (0.02, java.transform),
-        (0.04, java.one_line),
+        (0.03, java.transform),
+        (0.05, java.one_line),
     ]
