@@ -104,7 +104,7 @@ def shown_text(done: Simulated, with_ledger: bool) -> str:
         for number, comment in enumerate(done.draft.comments, 1):
             rows += ["", f"=== comment {number} of {count}: {_place(comment)}", comment.body]
     if done.notes:
-        rows += ["", "=== kept in the ledger, not posted", *(f"- {note}" for note in done.notes)]
+        rows += ["", "=== how the change was read", *(f"- {note}" for note in done.notes)]
     return printable("\n".join(rows))
 
 

@@ -249,13 +249,15 @@ class ReviewRunner:
             fetched.change, fetched.sources, options, self._progress(job)
         )
         marker = job_marker(job.id)
-        draft = self._services.composer.compose(result, plan, marker)
-        if self._settings.shadow:
+        notes = (*plan.notes, *fetched.notes)
+        draft = self._services.composer.compose(result, replace(plan, notes=notes), marker)
+        waits = plan.mode == "approve" and draft is not None and bool(draft.comments)
+        if self._settings.shadow or plan.mode == "shadow":
             kind = ReviewRowState.SHADOW
         else:
             kind = ReviewRowState.EMPTY if draft is None else ReviewRowState.DRAFTED
-        notes = (*plan.notes, *fetched.notes)
-        reviews.save_draft(job, result, draft, marker, notes, kind, time.time())
+        also = keeper(job, result, fetched.sources, waits)
+        reviews.save_draft(job, result, draft, marker, notes, kind, time.time(), also)
         return GO_ON
 
     def _progress(self, job: Job) -> Progress:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dbos import WorkflowStatus
 
 from bot.jobs.outcome import backoff
+from bot.jobs.presence import PATIENCE, Presence
 from bot.jobs.queue import (
     APPLICATION,
     DELIVER_WORKFLOW,
@@ -41,23 +42,31 @@ REASON_LENGTH = 500
 class Sweeper:
     """Keeps the queues moving; one a worker process."""
 
-    def __init__(self, settings: Settings, ledger: Ledger, queue: JobQueue, holder: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        queue: JobQueue,
+        holder: str,
+        presence: Presence | None = None,
+    ) -> None:
         self._settings = settings
         self._ledger = ledger
         self._queue = queue
         self._holder = holder
+        self._presence = presence or Presence(settings.data_dir, holder)
 
     def reap(self) -> int:
         """Give the running workflows of dead workers back to their queues; how many.
 
-        An executor is dead when it has not been heard of for ``lease`` seconds. Each workflow goes
-        to its own queue: on another, nobody with its limits would take it up.
+        An executor is dead when it has not been heard of for ``lease`` seconds and no process of
+        this machine holds its lock. Each workflow goes to its own queue: on another, nobody with
+        its limits would take it up.
         """
         lease = self._settings.lease
         if not self._ledger.workers.take_lease("reaper", self._holder, lease):
             return 0
-        # This process runs, whatever became of its last heartbeat.
-        alive = self._ledger.workers.alive(lease) | {self._holder}
+        alive = self._alive()
         running = self._queue.client.list_workflows(
             status="PENDING", application_name=APPLICATION, load_input=False, load_output=False
         )
@@ -73,6 +82,13 @@ class Sweeper:
             )
             taken += 1
         return taken
+
+    def _alive(self) -> set[str]:
+        lease = self._settings.lease
+        # This process runs, whatever became of its last heartbeat.
+        alive = self._ledger.workers.alive(lease) | {self._holder}
+        late = self._ledger.workers.alive(lease * PATIENCE) - alive
+        return alive | {name for name in late if self._presence.holds(name)}
 
     def sweep(self) -> int:
         """Queue again what the ledger has and the queue has not; how many.

@@ -20,6 +20,7 @@ from bot.handlers import router
 from bot.jobs.deliver import Deliverer
 from bot.jobs.forge import ForgeError
 from bot.jobs.queue import (
+from bot.jobs.presence import Presence
     APPLICATION,
     DELIVER_WORKFLOW,
     DELIVERIES,
@@ -42,6 +43,8 @@ log = logging.getLogger(__name__)
 
 FORGET_EVERY = 3600.0
 SPARE_THREADS = 8
+BEAT_AGAIN = 0.5
+"""After a heartbeat that failed the next one comes so soon, in seconds."""
 """Threads of the job library beside those that run jobs."""
 
 
@@ -73,7 +76,8 @@ class Worker:
         self._ledger = ledger
         self._name = executor_name()
         self._queue = JobQueue(settings.database, settings.job_version)
-        self._sweeper = Sweeper(settings, ledger, self._queue, self._name)
+        self._presence = Presence(settings.data_dir, self._name)
+        self._sweeper = Sweeper(settings, ledger, self._queue, self._name, self._presence)
         self._deliverer = Deliverer(settings, ledger, self._queue, services, router(), watch)
         self._reviews = ReviewRunner(
             settings, ledger, self._queue, services, self._name, metrics or Metrics(), watch
@@ -94,6 +98,7 @@ class Worker:
         # Before the first job: what a worker without a heartbeat runs would be taken from it.
         self._ledger.workers.beat(self._name, socket.gethostname(), os.getpid())
         threads = settings.jobs_per_machine + settings.deliveries_per_machine + SPARE_THREADS
+        self._presence.announce()
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_engine": jobs_engine(settings.database, threads),
@@ -145,6 +150,7 @@ class Worker:
             log.warning("could not say goodbye; the lease will run out")
         self._queue.close()
         log.info("worker stopped", extra={"executor": self._name})
+        self._presence.leave()
 
     def run_until_signal(self) -> None:
         """Start, wait for SIGTERM or SIGINT, stop."""
@@ -188,13 +194,16 @@ class Worker:
     def _heart(self) -> None:
         """Beat and do nothing else: what is slow here makes a living worker look dead."""
         host, pid = socket.gethostname(), os.getpid()
-        while not self._stop.wait(self._settings.heartbeat):
+        pause = self._settings.heartbeat
+        while not self._stop.wait(pause):
+            pause = self._settings.heartbeat
             try:
                 self._ledger.workers.beat(self._name, host, pid)
             except SQLAlchemyError as error:
                 log.warning("heartbeat missed", extra={"reason": type(error).__name__})
 
     def _reap(self) -> None:
+                pause = min(pause, BEAT_AGAIN)
         while not self._stop.wait(self._settings.heartbeat):
             try:
                 self._sweeper.reap()

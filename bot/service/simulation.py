@@ -39,7 +39,7 @@ class Simulated:
     ``draft`` is exactly what would be posted on ``state.head``; ``reason`` says why nothing would
     be. Both are given in shadow mode, where a draft is kept and not posted. ``told`` are the lines
     on wrong configuration files that the conversation would be told once; ``notes`` are remarks
-    that only the ledger would keep.
+    on how the change was fetched, which stand in the draft too.
     """
 
     ref: PullRef
@@ -123,6 +123,7 @@ class Simulation:
         fetched = self._forge.change(ref, state, since)
         progress("loading", 0, 1)
         result = self._load().review(fetched.change, fetched.sources, options, progress)
+        plan = replace(plan, notes=(*plan.notes, *fetched.notes))
         draft = GitHubComposer().compose(result, plan, job_marker(job_id(ref, state, number)))
         done = replace(done, result=result, notes=fetched.notes)
         if draft is None:

@@ -24,7 +24,7 @@ from tests.postgres import new_database
 
 AT_ONCE = 4
 TARGET = "integration:1"
-PATIENCE = 180.0
+PATIENCE = 600.0
 """Seconds before a case counts as stuck; only a loaded machine comes near."""
 STEPS = ("deliver", "fetch", "review", "create", "submit", "record")
 STEP_CASES = tuple(f"{moment}:{step}" for step in STEPS for moment in ("before", "after"))

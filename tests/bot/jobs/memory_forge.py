@@ -44,6 +44,8 @@ class MemoryForge:
     """Calls of a name that never arrive."""
     calls: list[str] = field(default_factory=list)
     next_id: int = 100
+    notes: tuple[str, ...] = ()
+    """What is told of how the change was read."""
 
     def _enter(self, name: str) -> None:
         self.between(name)
@@ -69,7 +71,9 @@ class MemoryForge:
 
     def change(self, ref: PullRef, state: PullState, since: Reviewed | None) -> Fetched:
         self._enter("change")
-        return Fetched(change(ref.repository, state.merge_base, state.head), NoSources())
+        return Fetched(
+            change(ref.repository, state.merge_base, state.head), NoSources(), self.notes
+        )
 
     def find_reviews(self, ref: PullRef, marker: str) -> tuple[PostedReview, ...]:
         self._enter("find")

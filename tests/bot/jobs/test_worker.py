@@ -70,7 +70,8 @@ class PlainComposer:
     """The summary and the marker."""
 
     def compose(self, result: ReviewResult, plan: Plan, marker: str) -> DraftReview | None:
-        return DraftReview(f"{result.review.summary}\n{marker}", (), marker)
+        told = "".join(f"> {note}\n" for note in plan.notes)
+        return DraftReview(f"{result.review.summary}\n{told}{marker}", (), marker)
 
 
 @dataclass
@@ -362,6 +363,18 @@ def test_what_was_said_and_dismissed_reaches_the_reviewer(bench: Bench) -> None:
     assert bench.reviewer.options[0].dismissed_fingerprints == {"fp-old"}
 
 
+def test_what_could_not_be_read_is_told_in_the_review(bench: Bench) -> None:
+    """Troubles 10 and 12: a change that was read in part, or by git, says so where it is read."""
+    bench.forge.notes = ("more than 3000 files: the change was read by git instead",)
+    bench.start()
+    bench.deliver()
+    (job,) = bench.ended()
+    assert "> more than 3000 files: the change was read by git" in bench.forge.visible[0].body
+    review = bench.ledger.reviews.of_job(job.id)
+    assert review is not None
+    assert review.notes == list(bench.forge.notes)
+
+
 def test_the_sweeper_wakes_a_delivery_without_a_job(bench: Bench) -> None:
     """Nothing recorded is lost, even where its row in the queue is."""
     number = bench.deliver()
@@ -434,6 +447,61 @@ def test_guard_a_dead_workers_job_goes_to_its_own_queue(bench: Bench) -> None:
     assert (row.status, row.queue_name) == ("ENQUEUED", "deliveries")
     other = Sweeper(bench.settings, bench.ledger, bench.queue, "other")
     assert other.reap() == 0, "one reaper at a time"
+
+
+def test_a_late_heartbeat_does_not_cost_a_living_worker_its_jobs(bench: Bench) -> None:
+    """An overloaded machine: no beat within the lease, but the process runs and holds its lock."""
+    import subprocess
+    import sys
+
+    import sqlalchemy as sa
+
+    code = (
+        "import sys, pathlib, bot.jobs.presence as p; "
+        "own = p.Presence(pathlib.Path(sys.argv[1]), 'late:1:x'); own.announce(); "
+        "print('here', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(bench.settings.data_dir)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"here\n"
+    bench.deliver()
+    bench.ledger.workers.beat("late:1:x", "h", 1)
+    with bench.ledger.database.write() as session:
+        session.execute(
+            sa.text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'late:1:x'")
+        )
+        session.execute(sa.text("UPDATE workers SET beat_at = beat_at - 100"))
+    sweeper = Sweeper(bench.settings, bench.ledger, bench.queue, "me")
+    assert sweeper.reap() == 0, "it lives"
+    assert list((bench.settings.data_dir / "workers").iterdir()), "its file is left alone"
+    with bench.ledger.database.write() as session:
+        session.execute(sa.text("UPDATE workers SET beat_at = beat_at - 300"))
+    assert sweeper.reap() == 1, "a process that hangs for ten leases is as good as dead"
+    with bench.ledger.database.write() as session:
+        session.execute(
+            sa.text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'late:1:x'")
+        )
+        session.execute(sa.text("UPDATE workers SET beat_at = beat_at + 300"))
+    other.kill()
+    other.wait()
+    other.stdout.close()
+    assert sweeper.reap() == 1, "killed: the kernel has let go of its lock"
+
+
+def test_the_dead_workers_files_are_cleared_away(bench: Bench) -> None:
+    folder = bench.settings.data_dir / "workers"
+    folder.mkdir()
+    (folder / "dead:1:x.lock").touch()
+    bench.start()
+    assert bench.worker is not None
+    assert [path.name for path in folder.iterdir()] == [f"{bench.worker.name}.lock"]
+    bench.worker.stop()
+    bench.worker = None
+    assert list(folder.iterdir()) == []
 
 
 def test_nothing_heavy_is_in_the_web_process() -> None:
