@@ -256,8 +256,8 @@ class ReviewRunner:
             kind = ReviewRowState.SHADOW
         else:
             kind = ReviewRowState.EMPTY if draft is None else ReviewRowState.DRAFTED
-        also = keeper(job, result, fetched.sources, waits)
-        reviews.save_draft(job, result, draft, marker, notes, kind, time.time(), also)
+        notes = (*plan.notes, *fetched.notes)
+        reviews.save_draft(job, result, draft, marker, notes, kind, time.time())
         return GO_ON
 
     def _progress(self, job: Job) -> Progress:

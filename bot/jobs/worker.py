@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.handlers import router
 from bot.jobs.deliver import Deliverer
 from bot.jobs.forge import ForgeError
-from bot.jobs.queue import (
 from bot.jobs.presence import Presence
+from bot.jobs.queue import (
     APPLICATION,
     DELIVER_WORKFLOW,
     DELIVERIES,
@@ -42,9 +42,9 @@ from bot.store.ledger import Ledger
 log = logging.getLogger(__name__)
 
 FORGET_EVERY = 3600.0
-SPARE_THREADS = 8
 BEAT_AGAIN = 0.5
 """After a heartbeat that failed the next one comes so soon, in seconds."""
+SPARE_THREADS = 8
 """Threads of the job library beside those that run jobs."""
 
 
@@ -96,9 +96,9 @@ class Worker:
         settings = self._settings
         settings.check_database()
         # Before the first job: what a worker without a heartbeat runs would be taken from it.
+        self._presence.announce()
         self._ledger.workers.beat(self._name, socket.gethostname(), os.getpid())
         threads = settings.jobs_per_machine + settings.deliveries_per_machine + SPARE_THREADS
-        self._presence.announce()
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_engine": jobs_engine(settings.database, threads),
@@ -148,9 +148,9 @@ class Worker:
             self._ledger.workers.stop(self._name)
         except SQLAlchemyError:
             log.warning("could not say goodbye; the lease will run out")
+        self._presence.leave()
         self._queue.close()
         log.info("worker stopped", extra={"executor": self._name})
-        self._presence.leave()
 
     def run_until_signal(self) -> None:
         """Start, wait for SIGTERM or SIGINT, stop."""
@@ -201,9 +201,9 @@ class Worker:
                 self._ledger.workers.beat(self._name, host, pid)
             except SQLAlchemyError as error:
                 log.warning("heartbeat missed", extra={"reason": type(error).__name__})
+                pause = min(pause, BEAT_AGAIN)
 
     def _reap(self) -> None:
-                pause = min(pause, BEAT_AGAIN)
         while not self._stop.wait(self._settings.heartbeat):
             try:
                 self._sweeper.reap()
