@@ -251,12 +251,10 @@ class ReviewRunner:
         marker = job_marker(job.id)
         notes = (*plan.notes, *fetched.notes)
         draft = self._services.composer.compose(result, replace(plan, notes=notes), marker)
-        waits = plan.mode == "approve" and draft is not None and bool(draft.comments)
-        if self._settings.shadow or plan.mode == "shadow":
+        if self._settings.shadow:
             kind = ReviewRowState.SHADOW
         else:
             kind = ReviewRowState.EMPTY if draft is None else ReviewRowState.DRAFTED
-        notes = (*plan.notes, *fetched.notes)
         reviews.save_draft(job, result, draft, marker, notes, kind, time.time())
         return GO_ON
 
