@@ -23,6 +23,8 @@ from bot.github.errors import Answered
 
 MOST_MISSED = 5_000
 """Deliveries looked at in one pass."""
+_BEGINNING = "1970-01-01T00:00:00Z"
+"""Where a repository without pull requests was polled: all that is said there later is new."""
 _EVENT = "X-GitHub-Event"
 _GUID = "X-GitHub-Delivery"
 
@@ -104,7 +106,8 @@ def _delivery(headers: Mapping[str, str], payload: Mapping[str, Any]) -> StoredD
 class PollState:
     """What one repository's last poll saw: heads of open pull requests, and the newest moment.
 
-    ``since`` is in GitHub's own form (2026-01-31T12:00:00Z), as the next request wants it.
+    ``since`` is in GitHub's own form (2026-01-31T12:00:00Z) and by GitHub's own clock, as the next
+    request wants it: by ours, what was said while the two differ would be lost.
     """
 
     since: str = ""
@@ -115,15 +118,16 @@ def poll(api: Api, repository: str, state: PollState) -> tuple[list[StoredDelive
     """What happened in a repository since ``state``, as deliveries, and the next state.
 
     New heads and closings of pull requests, and comments that may hold commands. Each has a GUID
-    made of what it is about, so that a poll repeated after a crash tells the ledger nothing new.
+    made of what it is about: what a poll tells again (after a crash, or because it fell into the
+    second in which the last one ended) is known by it.
     The first poll (an empty state) tells of every open pull request and of no comment.
     """
     path = rq.repository(repository)
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     rows = list(api.items(rq.listing(f"{path}/pulls", state="open", sort="updated")))
     heads = {int(row["number"]): str(row["head"]["sha"]) for row in rows}
+    since = max([state.since, *(str(row.get("updated_at") or "") for row in rows)])
     if not rows and not state.heads:
-        return [], PollState(now, {})
+        return [], PollState(since or _BEGINNING, {})
     info = rows[0]["base"]["repo"] if rows else api.data(rq.get(path))
     repo = {"id": info["id"], "full_name": info["full_name"], "name": info["name"],
             "owner": {"login": info["owner"]["login"]}}  # fmt: skip
@@ -153,7 +157,7 @@ def poll(api: Api, repository: str, state: PollState) -> tuple[list[StoredDelive
         for row in rows:
             if str(row.get("updated_at")) >= state.since:
                 found += _comments(api, repo, int(row["number"]), state.since)
-    return found, PollState(now, heads)
+    return found, PollState(since or _BEGINNING, heads)
 
 
 def _comments(

@@ -67,7 +67,9 @@ class Intake:
             before = PollState(since=kept.get("since", ""), heads=heads)
             try:
                 found, after = poll(self._identity.api(installation), name, before)
-                self._take(found)
+                # What is told again must not count as a redelivery, which revives what has ended.
+                known = self._ledger.deliveries.known_guids([one.guid for one in found])
+                self._take(one for one in found if one.guid not in known)
             except ForgeError as error:
                 log.warning("a repository could not be polled", extra={"reason": str(error)})
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -25,9 +26,11 @@ from bot.jobs.forge import (
     Transient,
 )
 from bot.jobs.queue import JobQueue
+from bot.jobs.review import STEP_NAMES
 from bot.jobs.services import Services
 from bot.jobs.sweeper import Sweeper
 from bot.jobs.worker import Worker, executor_name
+from bot.metrics_export import Metrics, exposition
 from bot.review.types import Progress, ReviewOptions, ReviewResult, Sources
 from bot.settings import Settings
 from bot.store.deliveries import NewDelivery
@@ -100,12 +103,13 @@ class Bench:
     reviewer: OneRemark = field(default_factory=OneRemark)
     policy: PlainPolicy = field(default_factory=PlainPolicy)
     commander: FullReviewCommander = field(default_factory=FullReviewCommander)
+    metrics: Metrics = field(default_factory=Metrics)
     worker: Worker | None = None
     count: int = 0
 
     def start(self) -> None:
         services = Services(self.forge, self.policy, self.reviewer, PlainComposer(), self.commander)
-        self.worker = Worker(self.settings, self.ledger, services)
+        self.worker = Worker(self.settings, self.ledger, services, self.metrics)
         self.worker.start()
 
     def deliver(self, event: str = "pull_request", **payload: object) -> int:
@@ -352,6 +356,32 @@ def test_shadow_mode_records_everything_and_posts_nothing(bench: Bench) -> None:
     assert "Summary." in review.body
     assert not {"create", "submit", "single", "follow_up"} & set(bench.forge.calls)
     assert bench.ledger.reviews.last_reviewed(7, 3) is not None
+
+
+def test_metrics_tell_of_jobs_steps_ages_and_verdicts(bench: Bench) -> None:
+    bench.start()
+    bench.deliver()
+    bench.ended()
+    bench.metrics.quota(4990, 5000, 0.0)
+    text = exposition(bench.metrics, bench.ledger.database, bench.settings.lease).decode()
+    for step in STEP_NAMES:
+        assert f'marginalia_step_seconds_count{{step="{step}"}} 1.0' in text
+    for line in (
+        'marginalia_jobs_ended_total{state="done"} 1.0',
+        'marginalia_jobs{state="done"} 1.0',
+        'marginalia_ledger_deliveries{state="handled"} 1.0',
+        'marginalia_reviews{state="submitted"} 1.0',
+        'marginalia_candidates{reason="posted"} 1.0',
+        "marginalia_oldest_job_seconds 0.0",
+        "marginalia_github_quota_remaining 4990.0",
+    ):
+        assert line in text, line
+    waiting = state("e" * 40)
+    old = time.time() - 100
+    bench.ledger.jobs.request(REF, waiting, ReviewRequest(), None, old, lambda *_: None)
+    text = exposition(bench.metrics, bench.ledger.database, bench.settings.lease).decode()
+    (age,) = re.findall(r"^marginalia_oldest_job_seconds (\S+)$", text, re.M)
+    assert float(age) >= 100
 
 
 def test_what_was_said_and_dismissed_reaches_the_reviewer(bench: Bench) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import logging
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -294,26 +295,31 @@ def test_every_example_is_taken(one_client: tuple[FlaskClient, Ledger]) -> None:
     assert kept == len(EXAMPLES) - outcomes["200 ping"]
 
 
-WRONG = st.sampled_from(
-    [
-        None,
-        True,
-        0,
-        -1,
-        2**63,
-        10**400,
-        1.5,
-        "",
-        "x",
-        "\ud800",
-        "\x00",
-        [],
-        [1],
-        [{}],
-        {},
-        {"a": {}},
-    ]
+READ = frozenset(
+    ("action", "number", "id", "full_name", "repository", "pull_request", "installation", "comment",
+     "review", "thread", "check_run", "head", "sha", "user", "login", "body", "node_id", "issue",
+     "repositories", "repositories_added", "repositories_removed", "permissions", "account")
+)  # fmt: skip
+"""Names of the fields that the handlers read."""
+WRONG_VALUES = (
+    None,
+    True,
+    0,
+    -1,
+    2**63,
+    10**400,
+    1.5,
+    "",
+    "x",
+    "\ud800",
+    "\x00",
+    [],
+    [1],
+    [{}],
+    {},
+    {"a": {}},
 )
+WRONG = st.sampled_from(WRONG_VALUES)
 MISSING = object()
 
 
@@ -342,6 +348,30 @@ def change(payload: Any, path: tuple[Any, ...], value: Any) -> Any:
     else:
         holder[path[-1]] = value
     return changed
+
+
+@needs_examples
+def test_every_example_is_answered_with_a_field_gone_or_wrong(
+    one_client: tuple[FlaskClient, Ledger],
+) -> None:
+    """Each of the 329: once with a field that something reads taken away, once with it wrong."""
+    client, _ = one_client
+    chance = random.Random(329)
+    answers: dict[int, int] = {}
+    for number, (event, payload) in enumerate(EXAMPLES):
+        every = sorted(paths(payload), key=len)
+        read = [path for path in every if path[-1] in READ and len(path) <= 3] or every
+        for value in (MISSING, chance.choice(WRONG_VALUES)):
+            broken = change(payload, chance.choice(read), value)
+            body = json.dumps(broken).encode()
+            guid = f"broken-{number}-{value is MISSING}"
+            status = client.post(
+                "/webhook", data=body, headers=headers(body, event=event, guid=guid)
+            ).status_code
+            answers[status] = answers.get(status, 0) + 1
+            assert 200 <= status < 300 or 400 <= status < 500, (status, event)
+    assert sum(answers.values()) == 2 * len(EXAMPLES)
+    assert answers.keys() >= {202, 400}, "some still tell enough, some do not"
 
 
 @needs_examples
