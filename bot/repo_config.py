@@ -37,7 +37,7 @@ Language = Literal[
     "rust", "scala", "tsx", "typescript",
 ]  # fmt: skip
 Analyzer = Literal[
-    "ast-grep", "cppcheck", "hadolint", "lizard", "oxlint", "pmd", "ruff", "shellcheck",
+    "ast-grep", "bandit", "cppcheck", "hadolint", "lizard", "oxlint", "pmd", "ruff", "shellcheck",
     "sqlfluff", "yamllint", "zizmor",
 ]  # fmt: skip
 SummaryLength = Literal["short", "normal", "long"]
@@ -124,6 +124,8 @@ class Analyzers(_Section):
     """Run only these analyzers; without this key all that are installed."""
     rules_off: tuple[Rule, ...] = ()
     """Rules that never lead to a comment, each as analyzer:rule."""
+    rules_on: tuple[Rule, ...] = ()
+    """Rules that are off by default and wanted here, each as analyzer:rule."""
 
 
 class When(_Section):
@@ -288,6 +290,8 @@ def review_options(
         use_model=config.model != MODEL_OFF,
         analyzers=None if only is None else frozenset(only),
         disabled_rules=frozenset(config.analyzers.rules_off),
+        enabled_rules=frozenset(config.analyzers.rules_on),
+        model="" if config.model in (MODEL_DEFAULT, MODEL_OFF) else config.model,
         known_fingerprints=known,
         dismissed_fingerprints=dismissed,
         include=config.paths.include,

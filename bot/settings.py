@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import sqlite3
 import sys
 import tomllib
@@ -25,7 +26,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from bot.repo_config import Analyzer
+from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Analyzer
 
 APP_FILE = "app.toml"
 
@@ -82,7 +83,14 @@ class Settings(BaseSettings):
     max_comments: int = Field(default=10, ge=0, le=50)
     """At most 50, as in a repository's own configuration, which is laid over this."""
     use_model: bool = True
+    model: str | None = None
+    """Folder or Hub id of the model that reviews unless a repository chooses another one of
+    ``models``; the shipped one where it is not set."""
+    models: dict[str, str] = Field(default_factory=dict)
+    """Further models that a repository may choose: name -> folder or Hub id."""
     analyzers: tuple[Analyzer, ...] | None = None
+    rules: Path | None = None
+    """A folder of own ast-grep rules (*.yml), which run beside the shipped ones."""
     review_drafts: bool = False
     review_bots: bool = False
     incremental: bool = True
@@ -129,6 +137,25 @@ class Settings(BaseSettings):
         if level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
             raise ValueError("must be one of DEBUG, INFO, WARNING, ERROR")
         return level
+
+    @field_validator("models")
+    @classmethod
+    def _names_of_models(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, source in value.items():
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+                raise ValueError(f'"{name}" is no name: use letters, digits, and . _ -')
+            if name in (MODEL_DEFAULT, MODEL_OFF):
+                raise ValueError(f'"{name}" has a meaning of its own: name the model otherwise')
+            if not source:
+                raise ValueError(f'"{name}" has no folder or Hub id')
+        return value
+
+    @field_validator("rules")
+    @classmethod
+    def _folder_of_rules(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.is_dir():
+            raise ValueError(f"there is no folder {value}: name a folder of ast-grep rules (*.yml)")
+        return value
 
     @field_validator("github_api_url", "github_url")
     @classmethod

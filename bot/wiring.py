@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.github.approvals import GitHubApprovals
 from bot.github.auth import AppIdentity, Identity, TokenIdentity
 from bot.github.commander import GitHubCommander
 from bot.github.compose import GitHubComposer
@@ -74,14 +75,20 @@ def operator_of(settings: Settings) -> Operator:
         }
     )
     allowed = None if settings.analyzers is None else frozenset(settings.analyzers)
-    return Operator(defaults=defaults, limits=Limits(analyzers=allowed), shadow=settings.shadow)
+    limits = Limits(models=tuple(settings.models), analyzers=allowed)
+    return Operator(defaults=defaults, limits=limits, shadow=settings.shadow)
 
 
 def load_reviewer(settings: Settings) -> Reviewer:
     """The pipeline with its models: the one place where the service loads any."""
     from bot.review.local import load_pipeline
 
-    return load_pipeline(use_model=settings.use_model)
+    return load_pipeline(
+        model=settings.model,
+        use_model=settings.use_model,
+        offered=settings.models,
+        rules=settings.rules,
+    )
 
 
 def build_services(
@@ -95,12 +102,22 @@ def build_services(
     identity = identity or identity_of(settings, metrics)
     operator = operator_of(settings)
     policy = GitHubPolicy(identity, ledger.memory, lambda: operator)
+    commander = GitHubCommander(identity, ledger, policy, settings.shadow)
+    approvals = GitHubApprovals(
+        identity,
+        ledger.database,
+        commander.may_command,
+        settings.public_url,
+        settings.shadow,
+    )
+    commander.extend(approvals.commands())
     return Services(
         forge=GitHubForge(identity, settings.github_url, settings.resolve_threads),
         policy=policy,
         reviewer=reviewer,
         composer=GitHubComposer(),
-        commander=GitHubCommander(identity, ledger, policy, settings.shadow),
+        commander=commander,
+        approvals=approvals,
     )
 
 

@@ -69,6 +69,14 @@ def review(
     model: Annotated[
         str | None, typer.Option(help="Folder or Hub id of a model; default: the shipped one.")
     ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(envvar="MARGINALIA_RULES", help="Folder of own ast-grep rules."),
+    ] = None,
+    enable: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="A rule that is off by default, as analyzer:rule."),
+    ] = None,
 ) -> None:
     """Review a change and print what passes the gate.
 
@@ -92,7 +100,12 @@ def review(
         raise FatalError(f"{given} and a range exclude each other: give one of them")
     if explain and form is not None:
         raise FatalError("--explain goes with the terminal, --json and --markdown: drop --format")
-    options = ReviewOptions(sure=sure, max_comments=max_comments, use_model=not no_model)
+    options = ReviewOptions(
+        sure=sure,
+        max_comments=max_comments,
+        use_model=not no_model,
+        enabled_rules=frozenset(enable or ()),
+    )
     with with_progress() as progress:
         if staged or pushed or whole:
             reading = _read_repository(repo, range_text, staged, whole, all_limit, progress)
@@ -109,7 +122,7 @@ def review(
             if not change.files:
                 sys.stderr.write("marginalia: nothing changed in this range\n")
             progress("loading", 0, 1)
-            pipeline = load_pipeline(model=model, use_model=not no_model)
+            pipeline = load_pipeline(model=model, use_model=not no_model, rules=rules)
             result = pipeline.review(change, sources, options, progress)
     _print(result, "json" if as_json else "markdown" if markdown else form, explain)
     if fail_on is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from bot.feedback.calibration import AcceptanceModel, Choices, names_of, rule_of
 from bot.review.safety import (
@@ -66,6 +67,7 @@ class Gate:
         card: the generator's task card, for its calibration.
         encoder: of the sentences; ``None`` tells two remarks apart by their words alone.
         options: the operator's and the repository's choices.
+        rules: the operator's folder of own ast-grep rules, as in the review's own analysis.
     """
 
     def __init__(
@@ -75,12 +77,14 @@ class Gate:
         card: Mapping[str, object],
         encoder: Encoder | None,
         options: ReviewOptions,
+        rules: Path | None = None,
     ) -> None:
         self.files = files
         self.heads = heads
         self.calibration = Calibration.from_card(card)
         self.encoder = encoder
         self.options = options
+        self.rules = rules
         self.acceptance = acceptance_of(options)
 
     def judge(self, drafts: Sequence[Draft]) -> tuple[JudgedCandidate, ...]:
@@ -90,7 +94,14 @@ class Gate:
         self._files_after(ordered, verdicts)
         self._together(ordered, verdicts)
         judged = [
-            JudgedCandidate(d.candidate, d.score, v or Verdict(Reason.POSTED), 0, d.fingerprint)
+            JudgedCandidate(
+                d.candidate,
+                d.score,
+                v or Verdict(Reason.POSTED),
+                0,
+                d.fingerprint,
+                self.sureness(d),
+            )
             for d, v in zip(ordered, verdicts, strict=True)
         ]
         judged.sort(key=lambda one: not one.verdict.posted)
@@ -177,7 +188,12 @@ class Gate:
         }
         paths = {drafts[index].candidate.path for index in after}
         heads = {f"head/{path}": self.heads[path] or b"" for path in paths}
-        report = run_analyzers({**variants, **heads}, names=self.options.analyzers)
+        report = run_analyzers(
+            {**variants, **heads},
+            names=self.options.analyzers,
+            extra_rules=self.rules,
+            enable=self.options.enabled_rules,
+        )
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for finding in report.findings:
             counts[finding.path][f"{finding.analyzer}:{finding.rule}"] += 1

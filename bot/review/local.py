@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,9 +89,25 @@ def load_generator(model: str | None) -> Generator | None:
         raise FatalError(str(error)) from error
 
 
-def load_pipeline(*, model: str | None = None, use_model: bool = True) -> ReviewPipeline:
-    """A pipeline with the models that the options name."""
-    return ReviewPipeline(generator=load_generator(model) if use_model else None)
+def load_pipeline(
+    *,
+    model: str | None = None,
+    use_model: bool = True,
+    offered: Mapping[str, str] | None = None,
+    rules: Path | None = None,
+) -> ReviewPipeline:
+    """A pipeline with the models that the options name.
+
+    ``offered`` are the operator's further models by name, each a folder or Hub id; ``rules`` is
+    the folder of own ast-grep rules. Raises ``FatalError`` where either cannot be used.
+    """
+    if rules is not None and not rules.is_dir():
+        raise FatalError(f"no folder {rules}: name a folder of ast-grep rules (*.yml)")
+    return ReviewPipeline(
+        generator=load_generator(model) if use_model else None,
+        offered={name: partial(load_generator, source) for name, source in (offered or {}).items()},
+        rules=rules,
+    )
 
 
 @contextmanager

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from bot.diff import Attributes, PathFilter, cover
+from bot.errors import FatalError
 from bot.github.fingerprints import fingerprint
 from bot.repo_config import keep_languages
 from bot.review.candidates import finding_candidates, remark_candidates, revision_candidates
@@ -33,6 +36,7 @@ from models.analyzers.base import introduced, run_analyzers
 from models.change import Change, ChangedFile, Coverage
 from models.crscore.claims import claims_of_hunk
 from models.crscore.judge import Judge, JudgeError, row_of
+from models.generators.base import GeneratorError
 from models.review_types import (
     Candidate,
     Finding,
@@ -86,6 +90,9 @@ class ReviewPipeline:
         score: the scorer; loaded with the default encoder at first use where ``None``.
         generator: the model that writes revisions and comments; ``None`` reviews without one.
         answers: how many revisions and comments the generator writes for each hunk.
+        offered: the operator's list: what loads the model of each name that a repository may
+            choose (``ReviewOptions.model``). Each is loaded when first chosen, and stays.
+        rules: the operator's folder of own ast-grep rules.
     """
 
     def __init__(
@@ -94,10 +101,16 @@ class ReviewPipeline:
         score: CRScore | None = None,
         generator: Generator | None = None,
         answers: int = 1,
+        offered: Mapping[str, Callable[[], Generator | None]] | None = None,
+        rules: Path | None = None,
     ) -> None:
         self._score = score
         self._generator = generator
         self._answers = answers
+        self._offered = dict(offered or {})
+        self._loaded: dict[str, Generator | None] = {}
+        self._loading = Lock()
+        self._rules = rules
         self._judge_asked = False
         self._loaded_judge: Judge | None = None
         self._judge_note = ""
@@ -142,7 +155,8 @@ class ReviewPipeline:
         with _timed(timings, "claims"):
             references = _references(readings)
         with _timed(timings, "model"):
-            candidates = self._candidates(readings, options, notes, progress)
+            generator = self._chosen(options, notes)
+            candidates = self._candidates(readings, generator, progress)
         with _timed(timings, "score"):
             progress("scores", 0, 1)
             drafts = self._grade(candidates, readings, references, notes)
@@ -151,9 +165,10 @@ class ReviewPipeline:
             gate = Gate(
                 {r.file.path: r.file for r in readings},
                 {r.file.path: r.head for r in readings},
-                self._generator.card if self._generator is not None else {},
+                generator.card if generator is not None else {},
                 self.score.encoder,
                 options,
+                self._rules,
             )
             judged = gate.judge(drafts)
         coverage = tuple(
@@ -205,24 +220,44 @@ class ReviewPipeline:
             if r.base is not None and r.file.old_path is not None and r.head is not None
         }
         names = options.analyzers
-        head = run_analyzers(heads, names=names)
-        base = run_analyzers(bases, names=names)
+        head, base = (
+            run_analyzers(texts, names=names, extra_rules=self._rules, enable=options.enabled_rules)
+            for texts in (heads, bases)
+        )
         for reading in readings:
             if reading.head is not None:
                 reading.findings = introduced(reading.file, base.findings, head.findings)
         return tuple(dict.fromkeys((*head.notes, *base.notes)))
 
+    def _chosen(self, options: ReviewOptions, notes: list[str]) -> Generator | None:
+        """The model that the options name; the default one, and a note, where it cannot be had."""
+        if not options.use_model:
+            return None
+        if not options.model:
+            return self._generator
+        load = self._offered.get(options.model)
+        reason = "the operator does not offer it"
+        if load is not None:
+            try:
+                with self._loading:
+                    if options.model not in self._loaded:
+                        self._loaded[options.model] = load()
+                return self._loaded[options.model]
+            except (FatalError, GeneratorError) as error:
+                reason = str(error)
+        notes.append(f"model {options.model!r}: {reason}; the default one was used")
+        return self._generator
+
     def _candidates(
         self,
         readings: Sequence[_Reading],
-        options: ReviewOptions,
-        notes: list[str],
+        generator: Generator | None,
         progress: Progress,
     ) -> list[Candidate]:
         result: list[Candidate] = []
         for reading in readings:
             result += finding_candidates(reading.file, reading.findings, reading.head)
-        if self._generator is None or not options.use_model:
+        if generator is None:
             return result
         targets: list[Target] = []
         for reading in readings:
@@ -239,10 +274,10 @@ class ReviewPipeline:
         for start in range(0, len(targets), lot):
             progress("model", start, len(targets))
             part = targets[start : start + lot]
-            if "crb" in self._generator.tasks:
-                result += revision_candidates(part, self._generator, answers=self._answers)
-            if "rcg" in self._generator.tasks:
-                result += remark_candidates(part, self._generator, answers=self._answers)
+            if "crb" in generator.tasks:
+                result += revision_candidates(part, generator, answers=self._answers)
+            if "rcg" in generator.tasks:
+                result += remark_candidates(part, generator, answers=self._answers)
         return result
 
     def _judge(self, notes: list[str]) -> Judge | None:

@@ -62,13 +62,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCandidate:
-    """A candidate with its score, its verdict and its rank among all (1 is best)."""
+    """A candidate with its score, its verdict and its rank among all (1 is best).
+
+    ``sure`` is the probability (0 to 1) that this team accepts it.
+    """
 
     candidate: Candidate
     score: Score
     verdict: Verdict
     rank: int = 0
     fingerprint: str = ""
+    sure: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,8 @@ class ReviewOptions:
     were dismissed by a person: neither is posted again. ``languages`` of ``None`` are all.
     ``pinned`` and ``banned`` are rules or analyzers that never fade and never speak; ``learnt``
     is the team's calibration (``bot.feedback.calibration``, as JSON), ``None`` for a new team.
+    ``model`` is a name from the operator's list, "" for the default one; ``enabled_rules`` are
+    rules (analyzer:rule) that are off by default and wanted all the same.
     """
 
     sure: float = 0.5
@@ -148,6 +154,8 @@ class ReviewOptions:
     use_model: bool = True
     analyzers: frozenset[str] | None = None
     disabled_rules: frozenset[str] = frozenset()
+    enabled_rules: frozenset[str] = frozenset()
+    model: str = ""
     known_fingerprints: frozenset[str] = frozenset()
     dismissed_fingerprints: frozenset[str] = frozenset()
     include: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _MODULES: Mapping[str, tuple[str, str, str]] = {
     "ruff": ("ruff", "Ruff", "ruff"),
     "ast-grep": ("ast_grep", "AstGrep", "ast-grep"),
+    "bandit": ("bandit", "Bandit", "bandit"),
     "oxlint": ("oxlint", "Oxlint", "oxlint"),
     "shellcheck": ("shellcheck", "ShellCheck", "shellcheck"),
     "hadolint": ("hadolint", "Hadolint", "hadolint"),

@@ -10,6 +10,7 @@ from tests.models.analyzers.test_introduced import changed
 EXAMPLES = {
     "ruff": ("a.py", "def f(x=[]):\n    return x\n"),
     "ast-grep": ("a.js", "debugger;\n"),
+    "bandit": ("a.py", "import torch\n\nweights = torch.load('w.bin')\n"),
     "lizard": ("a.py", "def f(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(16))),
     "oxlint": ("a.ts", "const o = { a: 1, a: 2 };\nexport default o;\n"),
     "shellcheck": ("run.sh", "#!/bin/bash\ncd /tmp/x\nrm -rf ./*\n"),
@@ -30,6 +31,7 @@ EXAMPLES = {
 EXPECTED = {
     "ruff": ("B006", 1),
     "ast-grep": ("js-debugger", 1),
+    "bandit": ("B614", 3),
     "lizard": ("complexity", 1),
     "oxlint": ("no-dupe-keys", 1),
     "shellcheck": ("SC2164", 2),
@@ -137,6 +139,11 @@ HOSTILE = {
         "pyproject.toml": '[tool.sqlfluff.core]\nexclude_rules = "CV05"\n',
         ".sqlfluffignore": "*\n",
     },
+    "bandit": {
+        ".bandit": "[bandit]\nskips: B614\n",
+        "pyproject.toml": '[tool.bandit]\nskips = ["B614"]\n',
+        "bandit.yaml": "skips: [B614]\n",
+    },
     "lizard": {"whitelizard.txt": "f\n", ".gitignore": "*\n"},
     "cppcheck": {"a.cppcheck": "<project/>", "cppcheck.cfg": "x"},
 }
@@ -150,6 +157,7 @@ def test_the_repositorys_configuration_never_applies(name):
 
 
 SUPPRESSED = {
+    "bandit": ("a.py", "import torch\n\nweights = torch.load('w.bin')  # nosec\n"),
     "lizard": ("a.py", EXAMPLES["lizard"][1].replace("(x):\n", "(x):  # lizard forgives\n")),
     "oxlint": ("a.ts", "// oxlint-disable-next-line no-dupe-keys\n" + EXAMPLES["oxlint"][1]),
     "shellcheck": ("a.sh", "#!/bin/bash\n# shellcheck disable=SC2164\ncd /tmp/x\n"),
@@ -358,3 +366,34 @@ def test_every_oxlint_rule_exists():
             known.add(cells[1] if source == "eslint" else f"{source}/{cells[1]}")
     chosen = {*oxlint.ERRORS.split(","), *oxlint.WARNINGS.split(",")}
     assert chosen <= known, chosen - known
+
+
+def test_bandit_says_what_ruff_cannot_and_nothing_else():
+    import json
+    import subprocess
+
+    from bandit.core.extension_loader import MANAGER
+
+    from models.analyzers import bandit
+    from models.analyzers.process import find_tool
+
+    said = subprocess.run(
+        [find_tool("ruff"), "rule", "--all", "--output-format", "json"],
+        capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    ruffs = {row["code"] for row in json.loads(said)}
+    bandits = {one.plugin._test_id for one in MANAGER.plugins}
+    bandits |= {row["id"] for rows in MANAGER.blacklist.values() for row in rows}
+    # ruff has these two by other names: bidirectional characters, and Django's mark_safe
+    same = {"B613": "PLE2502", "B703": "S308"}
+    assert set(same.values()) <= ruffs
+    left = {one for one in bandits if one.replace("B", "S", 1) not in ruffs} - set(same)
+    assert left == set(bandit.MESSAGES)
+
+
+def test_bandits_noisy_rule_is_off_until_it_is_asked_for():
+    text = b"from transformers import AutoModel\n\nmodel = AutoModel.from_pretrained('a/b')\n"
+    for enable, expected in (((), []), (("bandit:B615",), ["B615"])):
+        report = run_analyzers({"a.py": text}, names=["bandit"], enable=enable)
+        assert rules(report) == expected
+    assert not ANALYZERS["bandit"].wants("a.py", b"import os\n")
