@@ -64,6 +64,15 @@ class CommentChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class PressButton:
+    """Someone pressed a button of our check run: ``button`` is its identifier."""
+
+    ref: PullRef
+    button: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class InstallationChanged:
     """The App was installed, suspended or removed (``state``: active, suspended, removed)."""
 
@@ -90,6 +99,7 @@ Action = (
     | RunCommand
     | ThreadChanged
     | CommentChanged
+    | PressButton
     | InstallationChanged
     | RepositoriesChanged
 )

@@ -103,31 +103,36 @@ class Feedback:
             )
             return session.execute(query).scalar_one_or_none()
 
-    def learn(self, repository_id: int, now: float) -> AcceptanceModel:
+    def learn(
+        self, repository_id: int, now: float, installation_id: int | None = None
+    ) -> AcceptanceModel:
         """Learn a repository's calibration from its own and its installation's final states.
 
         The result is kept among the repository's settings, from which ``model`` reads it.
         """
         own = self.outcomes(repository_id)
-        installation = own[-1].installation_id if own else None
+        installation = own[-1].installation_id if own else installation_id
         model = AcceptanceModel.shipped().learn(
             observed(own), observed(self._of_installation(installation, repository_id))
         )
         self._memory.put(repo_scope(repository_id), MODEL_KEY, model.to_json(), now)
         return model
 
-    def model(self, repository_id: int) -> AcceptanceModel:
-        """The calibration as last learnt; the shipped prior where there is none.
+    def model(self, repository_id: int, installation_id: int | None = None) -> AcceptanceModel:
+        """The calibration as last learnt.
 
-        A state of another version counts as none: it is made again by the next ``learn``.
+        Where there is none: what the installation's other repositories answered, and without any
+        the shipped prior. A state of another version counts as none: it is made again by the
+        next ``learn``.
         """
         state = self._memory.get(repo_scope(repository_id), MODEL_KEY)
-        if not isinstance(state, dict):
-            return AcceptanceModel.shipped()
-        try:
-            return AcceptanceModel.from_json(state)
-        except ValueError:
-            return AcceptanceModel.shipped()
+        if isinstance(state, dict):
+            try:
+                return AcceptanceModel.from_json(state)
+            except ValueError:
+                pass  # of another version
+        others = observed(self._of_installation(installation_id, repository_id))
+        return AcceptanceModel.shipped().learn([], others) if others else AcceptanceModel.shipped()
 
     def forget(self, repository_id: int) -> int:
         """Delete all that was seen and learnt of a repository; the number of comments."""

@@ -8,7 +8,7 @@ answered once, by its comment's number, however often the delivery comes.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from bot.commands.config import describe
 from bot.github import requests as rq
@@ -24,6 +24,10 @@ from bot.store.ledger import Ledger
 from bot.store.memory import pull_scope
 
 WRITERS = frozenset({"admin", "maintain", "write"})
+
+
+Extra = Callable[[PullRef, Comment, Command], str]
+"""Runs one command and gives the answer for the person."""
 
 
 class GitHubCommander:
@@ -45,6 +49,11 @@ class GitHubCommander:
         self._policy = policy
         self._shadow = shadow
         self._now = now
+        self._more: dict[CommandKind, Extra] = {}
+
+    def extend(self, more: Mapping[CommandKind, Extra]) -> None:
+        """Let another part answer commands of these kinds."""
+        self._more.update(more)
 
     def mentions(self, body: str) -> bool:
         """Whether a text may hold a command."""
@@ -104,6 +113,8 @@ class GitHubCommander:
         """Do what a command does to the ledger; the answer for the person, "" for a reaction."""
         memory = self._ledger.memory
         scope = pull_scope(ref.repository_id, ref.number)
+        if command.kind in self._more:
+            return self._more[command.kind](ref, comment, command)
         match command.kind:
             case CommandKind.PAUSE:
                 memory.put(scope, PAUSED, True, self._now(), comment.author)

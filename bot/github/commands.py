@@ -33,9 +33,18 @@ class CommandKind(StrEnum):
     RESUME = "resume"
     EXPLAIN = "explain"
     DISMISS = "dismiss"
+    SUGGEST = "suggest"
+    QUEUE = "queue"
+    ACCEPT = "accept"
+    REJECT = "reject"
+    EDIT = "edit"
     CONFIG = "config"
     HELP = "help"
     UNKNOWN = ""
+
+
+TAKE_TEXT = (CommandKind.DISMISS, CommandKind.ACCEPT, CommandKind.REJECT, CommandKind.EDIT)
+"""Commands that may be followed by something: a reason, or numbers of the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,8 @@ def parse(body: str) -> tuple[Command, ...]:
     """The commands of a comment in their order, each once, at most ``MOST_COMMANDS``.
 
     ``/marginalia`` alone asks for help. Text after a command that takes none makes it unknown:
-    better asked than half understood. ``dismiss`` takes a reason.
+    better asked than half understood. ``dismiss`` takes a reason, ``accept``, ``reject`` and
+    ``edit`` take numbers of the queue.
     """
     if not mentions(body):
         return ()
@@ -77,8 +87,9 @@ def _command(text: str) -> Command:
     for kind in CommandKind:
         if kind is not CommandKind.UNKNOWN and words == kind.value:
             return Command(kind, text)
-    if words.startswith(f"{CommandKind.DISMISS} "):
-        return Command(CommandKind.DISMISS, text)
+    for kind in TAKE_TEXT:
+        if words.startswith(f"{kind} "):
+            return Command(kind, text)
     return Command(CommandKind.UNKNOWN, text)
 
 
@@ -102,6 +113,24 @@ def _prose(tokens: list[Token]) -> list[str]:
     return [line for line in lines if line]
 
 
+def words_after(body: str) -> tuple[str | None, str | None]:
+    """The texts that an edit brings: the prose of a comment, and its first suggestion block.
+
+    Command lines are left out of the prose; ``None`` for what is not there.
+    """
+    tokens = _MARKDOWN.parse(body)
+    block = next((t for t in tokens if t.type == "fence" and t.info.strip() == "suggestion"), None)
+    fences = {n for t in tokens if t.type == "fence" and t.map for n in range(*t.map)}
+    prose = [
+        line
+        for number, line in enumerate(body.splitlines())
+        if number not in fences and not _START.match(line.lstrip())
+    ]
+    words = "\n".join(prose).strip()
+    suggestion = None if block is None else block.content.removesuffix("\n")
+    return words or None, suggestion
+
+
 HELP = """\
 | write | and |
 | --- | --- |
@@ -111,6 +140,11 @@ HELP = """\
 | `/marginalia resume` | they are again, and what came meanwhile is reviewed now |
 | `/marginalia explain` | in a thread of mine: the scores behind the remark |
 | `/marginalia dismiss` | in a thread of mine: the remark never comes back in this repository |
+| `/marginalia suggest` | in a thread of yours: the revision it asks for, if I am sure |
+| `/marginalia queue` | what waits for approval, with its numbers |
+| `/marginalia accept 3 4` | these are posted; `all` for all that wait here |
+| `/marginalia reject 3 4` | these are not, and do not come back |
+| `/marginalia edit 3` | accepted with the words and the suggestion block below the command |
 | `/marginalia config` | the settings that count here, and where each comes from |
 | `/marginalia help` | this table |
 

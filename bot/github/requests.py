@@ -20,6 +20,8 @@ PER_PAGE = 100
 MOST_ANNOTATIONS = 50
 """GitHub takes at most 50 annotations a request (422 beyond)."""
 CHECK_NAME = "marginalia"
+QUEUE_NAME = "marginalia queue"
+"""The check run of what waits for approval."""
 REVIEW_COMMENT = "review_comment"
 """``Comment.source`` of a comment in a thread; the others are "issue_comment" and "review"."""
 
@@ -230,9 +232,37 @@ def add_annotations(
 
 def checks(repo: str, head: str) -> Request:
     """Our check runs of a commit."""
-    return listing(
-        f"{repository(repo)}/commits/{quote(head, safe='')}/check-runs", check_name=CHECK_NAME
-    )
+    return named_checks(repo, head, CHECK_NAME)
+
+
+def named_checks(repo: str, head: str, name: str) -> Request:
+    """The check runs of this name of a commit."""
+    return listing(f"{repository(repo)}/commits/{quote(head, safe='')}/check-runs", check_name=name)
+
+
+def create_queue_check(
+    repo: str, head: str, external_id: str, title: str, summary: str,
+    buttons: Sequence[tuple[str, str, str]], details_url: str = "",
+) -> Request:  # fmt: skip
+    """A neutral check run with buttons: (identifier, label, description) each, three at most.
+
+    GitHub takes 20, 20 and 40 characters. A press comes as ``check_run.requested_action``.
+    """
+    body: dict[str, Any] = {
+        "name": QUEUE_NAME,
+        "head_sha": head,
+        "external_id": external_id,
+        "status": "completed",
+        "conclusion": "neutral",
+        "output": _output(title, summary, ()),
+        "actions": [
+            {"identifier": identifier, "label": label, "description": description}
+            for identifier, label, description in buttons
+        ],
+    }
+    if details_url:
+        body["details_url"] = details_url
+    return Request("POST", f"{repository(repo)}/check-runs", body=body)
 
 
 def annotation(path: str, first: int, last: int, message: str) -> dict[str, Any]:

@@ -1,11 +1,16 @@
 """One module a concern; each has ``ROUTES``, from event and action to a pure handler."""
 
 from bot.events import Router
-from bot.handlers import checks, comments, installations, pulls, threads
+from bot.handlers import approval, checks, comments, installations, pulls, threads
 
 
 def router() -> Router:
     """The router of the whole App."""
     return Router(
-        pulls.ROUTES, comments.ROUTES, threads.ROUTES, checks.ROUTES, installations.ROUTES
+        pulls.ROUTES,
+        comments.ROUTES,
+        threads.ROUTES,
+        checks.ROUTES,
+        approval.ROUTES,
+        installations.ROUTES,
     )

@@ -41,5 +41,4 @@ def again(payload: Payload, context: Context) -> Routed:
 
 ROUTES: Routes = {
     ("check_run", "rerequested"): again,
-    ("check_run", "requested_action"): again,
 }

@@ -15,12 +15,14 @@ from bot.events import (
     CommentChanged,
     Context,
     InstallationChanged,
+    PressButton,
     RepositoriesChanged,
     RequestReview,
     Router,
     RunCommand,
     ThreadChanged,
 )
+from bot.jobs.approve import Approver
 from bot.jobs.forge import NotFound, PullRef, Refused, ReviewRequest, Transient
 from bot.jobs.outcome import backoff
 from bot.jobs.queue import JobQueue
@@ -54,6 +56,7 @@ class Deliverer:
         self._router = router
         self._context = Context(app_id=settings.app_id)
         self._watch = watch
+        self._approver = Approver(ledger, queue, services.forge)
 
     def run(self, delivery_id: int, dispatch: int) -> str:
         """Carry out one dispatch of a delivery; how it ended, in a word."""
@@ -119,7 +122,14 @@ class Deliverer:
                     notes.append(self._cancel_jobs(ref, "by command"))
                 if result.request is not None:
                     notes.append(self._when_open(ref, row, result.request))
+                self._approver.dispatch(ref.repository_id)
                 return ", ".join(notes)
+            case PressButton(ref, button, by):
+                if self._services.approvals is None:
+                    return "no buttons here"
+                note = self._services.approvals.pressed(ref, button, by)
+                self._approver.dispatch(ref.repository_id)
+                return note
             case ThreadChanged(ref, thread_id, comment_id, resolved, by):
                 ours = self._ledger.memory.set_thread(
                     thread_id,

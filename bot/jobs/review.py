@@ -17,6 +17,10 @@ from typing import Any
 from dbos import DBOS
 from pydantic import TypeAdapter
 
+from bot.feedback.approval import ApprovalState, of_pull
+from bot.feedback.ledger import Feedback
+from bot.feedback.waiting import keeper, set_posted
+from bot.jobs.approve import draft_accepted
 from bot.jobs.forge import (
     Plan,
     PostedReview,
@@ -50,6 +54,7 @@ BUSY_WAIT = 2.0
 CHECK_EVERY = 0.5
 """How often, in seconds, a long review looks whether it is still wanted."""
 
+NOT_POSTED = (ReviewRowState.EMPTY, ReviewRowState.SHADOW, ReviewRowState.WAITING)
 STEP_NAMES = ("fetch", "review", "create", "submit", "record")
 Step = Callable[[Job, Mapping[str, Any]], Outcome]
 
@@ -74,6 +79,7 @@ class ReviewRunner:
         self._holder = holder
         self._metrics = metrics
         self._watch = watch
+        self._feedback = Feedback(ledger.database)
 
     def run(self, job_id: str, dispatch: int) -> str:
         """Carry out one dispatch of a job; how it ended, in a word."""
@@ -239,11 +245,16 @@ class ReviewRunner:
         since = reviews.last_reviewed(job.repository_id, job.pull)
         if job.full or not plan.incremental:
             since = None
+        if request_of(job).kind is RequestKind.APPROVAL:
+            fetched = self._services.forge.change(ref, state, None)
+            draft_accepted(self._ledger.database, job, fetched, time.time())
+            return GO_ON
         fetched = self._services.forge.change(ref, state, since)
         options = replace(
             plan.options,
             known_fingerprints=reviews.known_fingerprints(job.repository_id, job.pull),
             dismissed_fingerprints=reviews.dismissed_fingerprints(job.repository_id),
+            learnt=self._learnt(job) if plan.learn else None,
         )
         result = self._services.reviewer.review(
             fetched.change, fetched.sources, options, self._progress(job)
@@ -251,12 +262,21 @@ class ReviewRunner:
         marker = job_marker(job.id)
         notes = (*plan.notes, *fetched.notes)
         draft = self._services.composer.compose(result, replace(plan, notes=notes), marker)
-        if self._settings.shadow:
+        waits = plan.mode == "approve" and bool(draft and draft.comments)
+        if self._settings.shadow or plan.mode == "shadow":
             kind = ReviewRowState.SHADOW
+        elif plan.mode == "approve":
+            # not even the summary is posted unasked
+            kind = ReviewRowState.WAITING if waits else ReviewRowState.EMPTY
         else:
             kind = ReviewRowState.EMPTY if draft is None else ReviewRowState.DRAFTED
-        reviews.save_draft(job, result, draft, marker, notes, kind, time.time())
+        also = keeper(job, result, fetched.sources, waits)
+        reviews.save_draft(job, result, draft, marker, notes, kind, time.time(), also)
         return GO_ON
+
+    def _learnt(self, job: Job) -> Mapping[str, Any]:
+        """What this team's answers taught, or its installation's where it has none yet."""
+        return self._feedback.model(job.repository_id, job.installation_id).to_json()
 
     def _progress(self, job: Job) -> Progress:
         last = time.monotonic()
@@ -271,6 +291,16 @@ class ReviewRunner:
 
         return check
 
+    def _announce(self, job: Job) -> tuple[str, ...]:
+        """Tell people that candidates wait for them."""
+        approvals = self._services.approvals
+        waiting = of_pull(
+            self._ledger.database, job.repository_id, job.pull, [ApprovalState.WAITING]
+        )
+        if approvals is None or not waiting:
+            return ()
+        return approvals.announce(ref_of(job), job.head, job.id, len(waiting))
+
     def _publisher(self, job: Job) -> Publisher:
         return Publisher(
             self._services.forge,
@@ -283,7 +313,7 @@ class ReviewRunner:
     def _create(self, job: Job, _data: Mapping[str, Any]) -> Outcome:
         """Make the review pending on the forge, or find what an earlier try made."""
         review = self._ledger.reviews.of_job(job.id)
-        if review is None or review.state in (ReviewRowState.EMPTY, ReviewRowState.SHADOW):
+        if review is None or review.state in NOT_POSTED:
             return GO_ON
         draft = self._ledger.reviews.draft(review)
         posted = self._publisher(job).create(draft)
@@ -312,6 +342,10 @@ class ReviewRunner:
         if review is None or review.state == ReviewRowState.SHADOW:
             return GO_ON
         ref = ref_of(job)
+        if review.state == ReviewRowState.WAITING:
+            self._ledger.reviews.add_notes(review.id, self._announce(job))
+            return GO_ON
+        set_posted(self._ledger.database)
         posted: PostedReview | None = None
         if review.github_id is not None:
             posted = PostedReview(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from bot.jobs.forge import Commander, Composer, Forge, Policy, Reviewer
+from bot.jobs.forge import Commander, Composer, Forge, Policy, PullRef, Reviewer
 
 Watch = Callable[[str, str], None]
 """Told ``before`` and ``after`` each step, with the step's name; for tracing and for tests."""
@@ -13,6 +14,21 @@ Watch = Callable[[str, str], None]
 
 def watch_nothing(_moment: str, _step: str) -> None:
     """The ``Watch`` that does nothing."""
+
+
+class Approvals(Protocol):
+    """How people learn that candidates wait, and how their buttons are understood."""
+
+    def announce(self, ref: PullRef, head: str, job_id: str, count: int) -> tuple[str, ...]:
+        """Tell that ``count`` candidates wait on the pull request; once a job.
+
+        What could not be done comes back as one-line notes; only ``Transient`` is raised.
+        """
+        ...
+
+    def pressed(self, ref: PullRef, button: str, login: str) -> str:
+        """Do what a person's press of a button says; what was done, in one line. Idempotent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +40,7 @@ class Services:
     reviewer: Reviewer
     composer: Composer
     commander: Commander
+    approvals: Approvals | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.handlers import router
+from bot.jobs.approve import APPROVALS_EVERY, Approver
 from bot.jobs.deliver import Deliverer
 from bot.jobs.forge import ForgeError
 from bot.jobs.presence import Presence
@@ -82,7 +83,8 @@ class Worker:
         self._reviews = ReviewRunner(
             settings, ledger, self._queue, services, self._name, metrics or Metrics(), watch
         )
-        self._chores = chores
+        approver = Approver(ledger, self._queue, services.forge)
+        self._chores = (*chores, Chore("approvals", APPROVALS_EVERY, lambda: _each(approver)))
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -220,6 +222,10 @@ class Worker:
                     self._sweeper.forget()
             except SQLAlchemyError as error:
                 log.warning("sweep missed", extra={"reason": type(error).__name__})
+
+
+def _each(approver: Approver) -> None:
+    approver.dispatch()
 
 
 def _register(deliverer: Deliverer, reviews: ReviewRunner) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from bot.jobs.forge import (
     DraftReview,
     PostedComment,
     PostedReview,
+    RequestKind,
     Reviewed,
 )
 from bot.review.types import JudgedCandidate, ReviewResult
@@ -28,7 +30,23 @@ from bot.store.tables import (
 )
 from models.change import Side
 
-FINISHED = (ReviewRowState.SUBMITTED, ReviewRowState.EMPTY, ReviewRowState.SHADOW)
+FINISHED = (
+    ReviewRowState.SUBMITTED,
+    ReviewRowState.EMPTY,
+    ReviewRowState.SHADOW,
+    ReviewRowState.WAITING,
+)
+Also = Callable[[Session, ReviewRow, Sequence[CommentRow]], None]
+"""Writes what belongs to a draft beside it, in its transaction: told the review and comments."""
+
+
+def _of_approvals(repository_id: int, pull: int) -> sa.Select[str]:
+    """The jobs that post accepted remarks: a review each, but nothing was read for it."""
+    return sa.select(Job.id).where(
+        Job.repository_id == repository_id,
+        Job.pull == pull,
+        Job.kind == RequestKind.APPROVAL.value,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +75,7 @@ class Reviews:
         notes: tuple[str, ...],
         state: ReviewRowState,
         now: float,
+        also: Also | None = None,
     ) -> int:
         """Write a result with all its candidates; a job's earlier draft is replaced."""
         with self._db.write() as session:
@@ -86,20 +105,14 @@ class Reviews:
             session.add_all(rows)
             session.flush()
             by_print = {row.fingerprint: row.id for row in reversed(rows) if row.fingerprint}
-            for position, comment in enumerate(draft.comments if draft else ()):
-                session.add(
-                    CommentRow(
-                        review_id=review.id,
-                        candidate_id=by_print.get(comment.fingerprint),
-                        position=position,
-                        path=comment.path,
-                        side=comment.side.value,
-                        start_line=comment.start_line,
-                        line=comment.line,
-                        body=comment.body,
-                        fingerprint=comment.fingerprint,
-                    )
-                )
+            comments = [
+                comment_row(review.id, position, comment, by_print.get(comment.fingerprint))
+                for position, comment in enumerate(draft.comments if draft else ())
+            ]
+            session.add_all(comments)
+            session.flush()
+            if also is not None:
+                also(session, review, comments)
             return review.id
 
     @staticmethod
@@ -195,6 +208,7 @@ class Reviews:
                 ReviewRow.merge_base == merge_base,
                 ReviewRow.head == head,
                 ReviewRow.job_id != but_job,
+                ReviewRow.job_id.not_in(_of_approvals(repository_id, pull)),
                 ReviewRow.state.in_(FINISHED),
             )
             return session.execute(query).scalar_one() > 0
@@ -230,6 +244,7 @@ class Reviews:
                 .where(
                     ReviewRow.repository_id == repository_id,
                     ReviewRow.pull == pull,
+                    ReviewRow.job_id.not_in(_of_approvals(repository_id, pull)),
                     ReviewRow.state.in_(FINISHED),
                 )
                 .order_by(sa.func.coalesce(ReviewRow.submitted_at, ReviewRow.created_at).desc())
@@ -279,6 +294,23 @@ class Reviews:
             .order_by(CommentRow.position)
         ).scalars()
         return Explanation(review, tuple(candidates), tuple(comments), comment, candidate)
+
+
+def comment_row(
+    review_id: int, position: int, comment: DraftComment, candidate_id: int | None
+) -> CommentRow:
+    """A drafted comment as the ledger keeps it."""
+    return CommentRow(
+        review_id=review_id,
+        candidate_id=candidate_id,
+        position=position,
+        path=comment.path,
+        side=comment.side.value,
+        start_line=comment.start_line,
+        line=comment.line,
+        body=comment.body,
+        fingerprint=comment.fingerprint,
+    )
 
 
 def _candidate(review_id: int, judged: JudgedCandidate) -> CandidateRow:

@@ -57,6 +57,7 @@ class ReviewRowState(StrEnum):
     SUBMITTED = "submitted"
     EMPTY = "empty"
     SHADOW = "shadow"
+    WAITING = "waiting"
 
 
 class Base(DeclarativeBase):

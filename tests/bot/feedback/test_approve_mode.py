@@ -1,0 +1,174 @@
+"""Approval first: candidates wait, people decide, what was accepted is posted exactly once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.feedback import approval
+from bot.store.tables import ReviewRowState
+from tests.bot.feedback.life import Life, a_life
+from tests.github_double import Double
+
+BASE = {"shop/cart.py": "".join(f"line_{n} = {n}\n" for n in range(1, 31))}
+CONFIG = "mode: approve\n"
+
+
+def changed(*new: str) -> dict[str, str]:
+    return {"shop/cart.py": BASE["shop/cart.py"].replace("line_10 = 10\n", "\n".join(new) + "\n")}
+
+
+@pytest.fixture
+def life(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
+    return a_life(github, tmp_path, sqlite_template, BASE, CONFIG, public_url="http://desk")
+
+
+def test_nothing_is_posted_until_a_person_accepts_and_then_exactly_once(life: Life) -> None:
+    pull = life.open(changed("total = old_sum(1)", "other = old_sum(2)", "unclear = 3"), "one")
+    life.live()
+    assert life.comments(pull) == []
+    waiting = approval.queue(life.ledger.database)
+    assert [one.line for one in waiting] == [10, 11, 12]
+    assert waiting[0].suggestion == "total = new_sum(1)"
+    assert "line_9 = 9" in waiting[0].before
+    assert waiting[0].before.split("\n")[10 - waiting[0].before_start] == "total = old_sum(1)"
+    (check,) = life.github.checks(pull)
+    assert check["conclusion"] == "neutral"
+    assert "3 remarks wait" in str(check["output"]["title"])
+
+    first, second, third = (one.id for one in waiting)
+    approval.accept(life.ledger.database, first, "alice")
+    approval.accept(
+        life.ledger.database, second, "alice", body="Sum anew.", suggestion="other = sum(2)"
+    )
+    approval.reject(life.ledger.database, third, "alice")
+    for _ in range(3):
+        life.approver.dispatch()
+        life.work()
+    comments = life.comments(pull)
+    assert [one["line"] for one in comments] == [10, 11]
+    assert "```suggestion\ntotal = new_sum(1)\n```" in comments[0]["body"]
+    assert "accepted by `alice`" in comments[0]["body"]
+    assert comments[1]["body"].startswith("Sum anew.\n\n```suggestion\nother = sum(2)\n```")
+    states = [approval.get(life.ledger.database, n) for n in (first, second, third)]
+    assert [one.state for one in states if one] == ["posted", "posted", "rejected"]
+    # the last patch that was reviewed is what the review job read, not what was posted of it
+    last = life.ledger.reviews.last_reviewed(life.repository_id, pull.number)
+    assert last is not None
+    assert last.head == pull.head_sha
+
+    # a push: what was said, what was rejected, and what waits does not come back
+    life.github.push(life.repo, "one", {"more.py": "x = old_thing()\n"})
+    life.live()
+    assert [one.path for one in approval.queue(life.ledger.database)] == ["more.py"]
+
+
+def test_an_accepted_one_follows_its_lines_and_an_outdated_one_says_so(life: Life) -> None:
+    pull = life.open(
+        changed("total = old_sum(1)", "other = old_sum(2)", "last = old_sum(3)"), "two"
+    )
+    life.live()
+    one, two, three = (w.id for w in approval.queue(life.ledger.database))
+    head = (
+        "# new\n# head\n"
+        + changed("total = old_sum(1)", "other = something_else(2)", "last = new_sum(3)")[
+            "shop/cart.py"
+        ]
+    )
+    life.github.push(life.repo, "two", {"shop/cart.py": head})
+    for number in (one, two, three):
+        approval.accept(life.ledger.database, number, "alice")
+    life.live()
+    (comment,) = life.comments(pull)
+    assert comment["line"] == 12
+    found = [approval.get(life.ledger.database, number) for number in (one, two, three)]
+    assert [f.state for f in found if f] == ["posted", "outdated", "outdated"]
+    assert "have changed since" in found[1].problem
+    assert "in the head already" in found[2].problem
+    bodies = [review["body"] for review in life.github.reviews(pull, author=life.app.bot)]
+    assert len(bodies) == 1
+    assert f"number {two}" in bodies[0]
+    assert "Accepted, but not posted" in bodies[0]
+
+
+def test_an_edit_that_would_not_parse_is_not_posted(life: Life) -> None:
+    pull = life.open(changed("total = old_sum(1)"), "three")
+    life.live()
+    (one,) = approval.queue(life.ledger.database)
+    approval.accept(life.ledger.database, one.id, "alice", suggestion="total = new_sum(1")
+    life.live()
+    found = approval.get(life.ledger.database, one.id)
+    assert found is not None
+    assert (found.state, "breaks-syntax" in found.problem) == ("outdated", True)
+    assert life.comments(pull) == []
+
+
+def test_commands_decide_for_those_who_may_write(life: Life) -> None:
+    pull = life.open(changed("a = old_sum(1)", "b = old_sum(2)", "c = old_sum(3)"), "four")
+    life.live()
+    one, two, three = (w.id for w in approval.queue(life.ledger.database))
+
+    def say(body: str, author: str = "alice") -> str:
+        life.github.comment(pull, body, author=author)
+        life.live()
+        rows = [r for r in life.github.comments(pull) if r["user"]["login"] == life.app.bot]
+        return rows[-1]["body"] if rows else ""
+
+    assert say(f"/marginalia accept {one}", author="bob") == ""
+    assert approval.get(life.ledger.database, one).state == "waiting"
+    assert f"Number {one}: accepted." in say(f"/marginalia accept {one}")
+    assert f"Number {two}: edited." in say(
+        f"/marginalia edit {two}\n\nUse the sum.\n\n```suggestion\nb = total(2)\n```\n"
+    )
+    assert "was accepted already by alice" in say(f"/marginalia reject {one}").lower() or (
+        "posted already by alice" in say(f"/marginalia reject {one}").lower()
+    )
+    assert f"**{three}**" in say("/marginalia queue")
+    assert "1 rejected" in say("/marginalia reject all")
+    assert "Nothing here has the number 999" in say("/marginalia accept 999")
+    assert [c["line"] for c in life.comments(pull)] == [10, 11]
+    assert life.comments(pull)[1]["body"].startswith("Use the sum.\n\n```suggestion\nb = total(2)")
+
+
+def test_the_check_runs_buttons_decide_all(life: Life) -> None:
+    pull = life.open(changed("a = old_sum(1)", "b = old_sum(2)"), "five")
+    life.live()
+    (check,) = life.github.checks(pull)
+    (call,) = life.github.calls("POST", f"/repos/{life.repo}/check-runs")
+    assert [a["identifier"] for a in call["body"]["actions"]] == [
+        "accept-all", "reject-all", "open-queue",
+    ]  # fmt: skip
+    assert check["details_url"] == "http://desk/queue"
+
+    def press(button: str, sender: str = "alice") -> None:
+        life.github.deliver(
+            "check_run", "requested_action", repo=life.repo, check_run_id=check["id"],
+            sender=sender, send=False, extra={"requested_action": {"identifier": button}},
+        )  # fmt: skip
+        life.live()
+
+    press("accept-all", "bob")
+    assert len(approval.queue(life.ledger.database)) == 2
+    press("open-queue")
+    (said,) = [c for c in life.github.comments(pull) if c["user"]["login"] == life.app.bot]
+    assert "accept N" in said["body"]
+    press("accept-all")
+    press("accept-all")
+    assert [c["line"] for c in life.comments(pull)] == [10, 11]
+    assert len(life.github.reviews(pull, author=life.app.bot)) == 1
+
+
+def test_shadow_by_configuration_posts_nothing(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    life = a_life(github, tmp_path, sqlite_template, BASE, "mode: shadow\n")
+    pull = life.open(changed("a = old_sum(1)"), "six")
+    life.live()
+    assert life.github.reviews(pull, author=life.app.bot) == []
+    assert life.github.checks(pull) == []
+    (job,) = life.ledger.jobs.recent()
+    review = life.ledger.reviews.of_job(job.id)
+    assert review is not None
+    assert review.state == ReviewRowState.SHADOW
+    assert approval.queue(life.ledger.database) == []
