@@ -17,7 +17,12 @@ def train(
         Path | None, typer.Option(help="The data sets' folder; default: MARGINALIA_DATA.")
     ] = None,
     start_from: Annotated[
-        Path | None, typer.Option("--from", help="A checkpoint to start from.")
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FOLDER|HUB_ID",
+            help="Start from a checkpoint of ours or a published T5, as Salesforce/codet5-base.",
+        ),
     ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Time in steps, in all.")] = 120,
     seed: Annotated[int, typer.Option(help="Fixes weights and the order of examples.")] = 1,

@@ -109,7 +109,10 @@ class EditCodec:
 
     def text_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Ids of plain texts; nothing in them is read as a special token."""
-        return [row.ids for row in self.tokenizer.encode_batch_fast(list(texts))]
+        return [
+            row.ids
+            for row in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        ]
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of plain ids, byte for byte (invalid UTF-8 becomes U+FFFD)."""

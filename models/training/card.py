@@ -40,8 +40,8 @@ def render_card(card: Mapping[str, Any]) -> str:
         f"tokens, {progress['seconds'] / 60:.0f} minutes.\n"
         + "\n".join(f"- {name}: {value}" for name, value in options.items()),
         "Trained on " + _SOURCES.replace("\n", " ") + ". Edits of versions, dates, licences and "
-        "lock files are left out. Half of the revision examples, and more, need no revision; a "
-        "quarter have a fault made on purpose.",
+        "lock files are left out. Of the CRB examples half need no revision, and about a fifth "
+        "have a fault made on purpose.",
         "Held out as a whole, in every set: for choosing checkpoints "
         + ", ".join(sorted(VALIDATION))
         + "; for the table below "

@@ -1,7 +1,7 @@
 """The mixture that the shipped model is trained on, read from the data folder.
 
 Every record of a held repository (``splits``) and every ``valid`` file is left out of training.
-Half of the revision examples, and more, need no revision: "nothing to revise" is an answer.
+Half of the CRB examples need no revision: "nothing to revise" is an answer.
 """
 
 from __future__ import annotations

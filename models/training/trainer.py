@@ -35,6 +35,7 @@ from models.training.card import write_card
 from models.training.copying import games, start_copying
 from models.training.examples import Example
 from models.training.mixture import Edits, PullRequests, mixture, records
+from models.training.start import load_start
 from models.training.tokenizer import train_tokenizer
 
 SAVE_SECONDS = 600.0
@@ -61,7 +62,7 @@ class TrainOptions:
 
     data: Path
     folder: Path
-    start_from: Path | None = None
+    start_from: str | None = None
     minutes: float = 120.0
     seed: int = 1
     vocabulary: int = 8192
@@ -112,11 +113,9 @@ def tokenizer_texts(data: Path, per_file: int = 6000) -> list[str]:
 
 
 def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]:
-    """The tokenizer and a fresh (or, by ``start_from``, an already trained) model."""
+    """The tokenizer and a fresh model, or those of ``start_from`` (a folder or Hub id)."""
     if options.start_from is not None:
-        tokenizer = Tokenizer.from_file(str(options.start_from / "tokenizer.json"))
-        model = T5ForConditionalGeneration.from_pretrained(options.start_from, dtype=torch.float32)
-        return tokenizer, model
+        return load_start(options.start_from)
     tokenizer = train_tokenizer(tokenizer_texts(options.data), options.vocabulary)
     torch.manual_seed(options.seed)
     config = T5Config(
