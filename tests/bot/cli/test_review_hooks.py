@@ -165,3 +165,55 @@ def test_a_format_and_a_level_from_the_command_line(repo):
         "a.py": "reviewed",
         "b.py": "ignored",
     }
+
+
+@pytest.fixture
+def hooked(repo, tmp_path) -> Repo:
+    """The repository with both hooks put in by pre-commit itself, from the project's own list."""
+    source = Repo(tmp_path / "marginalia")
+    rev = source.commit({".pre-commit-hooks.yaml": Path(".pre-commit-hooks.yaml").read_text()})
+    # the one thing that is not as for a user: the environment is this one, not a new one
+    hooks = [{"id": ident, "language": "system", "args": ["--no-model"]} for ident in HOOKS]
+    config = {"repos": [{"repo": str(source.path), "rev": rev, "hooks": hooks}]}
+    repo.commit({".pre-commit-config.yaml": yaml.safe_dump(config)})
+    for folder in ("home", "origin.git"):
+        (tmp_path / folder).mkdir()
+    Repo(tmp_path / "origin.git").git("config", "receive.denyCurrentBranch", "ignore")
+    repo.git("remote", "add", "origin", str(tmp_path / "origin.git"))
+    repo.git("push", "-q", "origin", "main")
+    done = by_pre_commit(repo, BIN / "pre-commit", "install", "-t", "pre-commit", "-t", "pre-push")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return repo
+
+
+def by_pre_commit(repo: Repo, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    env = ENVIRONMENT | {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "PRE_COMMIT_HOME": str(repo.path.parent / "home"),
+    }
+    return subprocess.run(
+        command, cwd=repo.path, env=env, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def test_pre_commit_itself_stops_a_commit_and_a_push(hooked):
+    hooked.write({"a.py": BAD})
+    hooked.git("add", "a.py")
+    stopped = by_pre_commit(hooked, "git", "commit", "-m", "bad")
+    said = stopped.stdout + stopped.stderr
+    assert stopped.returncode == 1, said
+    assert "marginalia (what is staged)" in said
+    assert "F821" in said
+    # past the first hook, the second one sees it in what is pushed
+    forced = by_pre_commit(hooked, "git", "commit", "-q", "--no-verify", "-m", "bad")
+    assert forced.returncode == 0, forced.stderr
+    stopped = by_pre_commit(hooked, "git", "push", "origin", "main")
+    said = stopped.stdout + stopped.stderr
+    assert stopped.returncode != 0, said
+    assert "marginalia (what is pushed)" in said
+    assert "F821" in said
+    hooked.write({"a.py": GOOD + "\n\nprint(f(1))\n"})
+    passed = by_pre_commit(hooked, "git", "commit", "-q", "-a", "-m", "good")
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    passed = by_pre_commit(hooked, "git", "push", "-q", "origin", "main")
+    assert passed.returncode == 0, passed.stdout + passed.stderr
