@@ -115,8 +115,15 @@ def web(
 
     def make() -> Flask:
         from bot.app import create_app
+        from bot.jobs.queue import JobQueue
+        from bot.store.ledger import Ledger
+        from bot.web.desk import Desk
+        from bot.web.pages import dashboard
 
-        return create_app(settings)
+        ledger = Ledger(settings.database)
+        queue = JobQueue(settings.database, settings.job_version)
+        pages = dashboard(Desk.of(settings, ledger, queue))
+        return create_app(settings, ledger, queue, [pages])
 
     from bot.service.web import WebServer
 

@@ -50,6 +50,10 @@ class Double(Running):
         }
         return str(self.call("POST", "/repos", data)["sha"])
 
+    def repo_id(self, repo: str) -> int:
+        """A repository's number."""
+        return int(self.call("GET", f"/repos/{repo}")["id"])
+
     def fork(self, repo: str, owner: str) -> str:
         """Fork a repository; the fork's full name."""
         return str(self.call("POST", f"/repos/{repo}/forks", {"owner": owner})["full_name"])

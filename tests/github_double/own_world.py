@@ -81,6 +81,12 @@ def make_repo() -> Response:
     return answer({"id": repo.id, "full_name": repo.full_name, "sha": sha}, 201)
 
 
+@blueprint.get(_REPO)
+def show_repo(owner: str, name: str) -> Response:
+    repo = repo_of(owner, name)
+    return answer({"id": repo.id, "full_name": repo.full_name})
+
+
 @blueprint.post(f"{_REPO}/forks")
 def make_fork(owner: str, name: str) -> Response:
     fork = world().fork_repo(repo_of(owner, name), body()["owner"])
