@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
 
-def doctor() -> None:
+def doctor(
+    languages: Annotated[
+        bool, typer.Option("--languages", help="Only the table of languages by what works.")
+    ] = False,
+) -> None:
     """Say what is installed and what is missing. Exit code 1 where a needed part is missing."""
+    if languages:
+        from models.syntax.support import table
+
+        typer.echo(table(), nl=False)
+        return
     from importlib.metadata import PackageNotFoundError, version
 
     from bot.errors import FatalError
