@@ -11,6 +11,7 @@ reading; the table is findings in 1,000 changed hunks.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -22,6 +23,7 @@ from models.analyzers.base import introduced, run_analyzers
 from models.analyzers.rule_table import off_by_default
 from models.change import ChangedFile, Coverage
 from models.review_types import Finding
+from models.syntax import language_of
 from tests.soak_histories import Step, choose
 
 LOT = 20
@@ -30,10 +32,11 @@ READ = (Coverage.REVIEWED, Coverage.CLIPPED)
 
 @dataclass(slots=True)
 class Seen:
-    """What the rules said: ``rules`` by analyzer:rule, ``found`` with the head's lines."""
+    """What the rules said: ``rules`` by analyzer:rule, ``hunks`` by language, ``found`` with the
+    head's lines."""
 
     commits: int = 0
-    hunks: int = 0
+    hunks: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     found: list[tuple[Step, Finding, list[str]]] = field(default_factory=list)
 
@@ -79,7 +82,7 @@ def look(steps: Sequence[Step], enable: Collection[str]) -> Seen:
         for number, one in enumerate(lot):
             seen.commits += 1
             for file in one.files:
-                seen.hunks += len(file.hunks)
+                seen.hunks[language_of(file.path) or "other"] += len(file.hunks)
                 text = one.heads[file.path].decode("utf-8", "replace").split("\n")
                 for finding in introduced(file, bases[number], heads[number]):
                     seen.rules[f"{finding.analyzer}:{finding.rule}"] += 1
@@ -121,16 +124,21 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--commits", type=int, default=300)
     parser.add_argument("--show", action="store_true", help="print each finding with its code")
+    parser.add_argument("--json", type=Path, help="keep the counts for tests.bench.rule_document")
     options = parser.parse_args()
     off = off_by_default()
     seen = look(choose(options.folders, options.commits, code=True).steps, off)
     if options.show:
         print("\n".join(shown(seen, off)))
-    print(f"\n{seen.commits} commits, {seen.hunks} hunks\n\n| rule | default | in 1,000 hunks |")
+    if options.json is not None:
+        kept = {"commits": seen.commits, "hunks": dict(seen.hunks), "rules": dict(seen.rules)}
+        options.json.write_text(json.dumps(kept, indent=1), "utf-8")
+    hunks = sum(seen.hunks.values())
+    print(f"\n{seen.commits} commits, {hunks} hunks\n\n| rule | default | in 1,000 hunks |")
     print("|---|---|---:|")
     for key, count in seen.rules.most_common():
         state = "off" if key in off else "on"
-        print(f"| {key} | {state} | {1000 * count / max(1, seen.hunks):.2f} |")
+        print(f"| {key} | {state} | {1000 * count / max(1, hunks):.2f} |")
 
 
 if __name__ == "__main__":

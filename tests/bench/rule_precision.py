@@ -32,8 +32,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from models.analyzers import ruff_rules, rule_pack
 from models.analyzers.base import run_analyzers
+from models.analyzers.rule_table import off_by_default
 
 LANGUAGES = ("python", "javascript", "typescript", "java", "go", "c", "cpp", "rust")
 ENDINGS = {
@@ -209,14 +209,15 @@ def main() -> None:
     parser.add_argument("--noisy", type=float, default=NOISY_PER_1000)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--examples", type=int, default=0, help="print N places of each rule")
+    parser.add_argument("--json", type=Path, help="keep the counts for tests.bench.rule_document")
     options = parser.parse_args()
     if "MARGINALIA_DATA" not in os.environ:
         parser.error("set MARGINALIA_DATA to the folder of the data sets")
     data = Path(os.environ["MARGINALIA_DATA"])
     names = options.analyzers.split(",")
-    off = {f"ast-grep:{rule.id}" for rule in rule_pack.shipped_rules() if not rule.default_on}
-    off |= {f"ruff:{code}" for code in ruff_rules.OFF_BY_DEFAULT}
+    off = off_by_default()
     enable = sorted(off)
+    kept: dict[str, object] = {}
 
     commented, other, (commented_lines, other_lines) = review_rates(data, names, enable)
     print(f"{commented_lines} commented lines, {other_lines} other added lines in their hunks.\n")
@@ -225,6 +226,7 @@ def main() -> None:
         size, counts = edit_rates(
             data, language, options.windows, options.seed, names, enable, options.examples
         )
+        kept[language] = {"windows": size, **{side: dict(of) for side, of in counts.items()}}
         print(f"### {language}: {size} windows\n")
         print(
             "| rule | default | after /1,000 | before /1,000 | changed /1,000 | commented | lift |"
@@ -264,6 +266,8 @@ def main() -> None:
             f"\nOn by default, those for fragments: {1000 * speaking[0] / size:.0f} after, ", end=""
         )
         print(f"{1000 * speaking[1] / size:.0f} changed, summed over the rules.\n")
+    if options.json is not None:
+        options.json.write_text(json.dumps(kept, indent=1), "utf-8")
     print(f"Over {options.noisy:g} in 1,000 and on: {', '.join(sorted(set(noisy_on))) or 'none'}.")
     print(f"Under it and off: {', '.join(sorted(set(quiet_off))) or 'none'}.")
 
