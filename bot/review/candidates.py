@@ -14,7 +14,7 @@ from bot.review.windows import (
 )
 from models.change import ChangedFile, Hunk, Line, LineKind, Side
 from models.crscore.claims import claims_of_hunk
-from models.generators.base import Generator, Window
+from models.generators.base import Generator, Window, confident_part
 from models.review_types import Candidate, CandidateKind, Finding, Replacement, Target
 
 
@@ -80,7 +80,8 @@ def revision_candidates(
     result: list[Candidate] = []
     written = generator.revise([window for _, window, _ in chosen], answers=answers)
     for (target, window, start), found_answers in zip(chosen, written, strict=True):
-        for answer in found_answers:
+        for whole in found_answers:
+            answer = confident_part(whole)
             replacement = replacement_of(window, answer, start)
             if replacement is None:
                 continue

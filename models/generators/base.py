@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from models.generators.line_edits import LineEdit
@@ -30,7 +31,9 @@ class Answer:
 
     ``confidence`` is the geometric mean of the token probabilities, ``weakest`` the smallest of
     them, ``probability`` their product; all under the model alone, without the constraint that
-    keeps decoding well formed. ``nothing`` is the probability of "nothing to revise".
+    keeps decoding well formed. ``nothing`` is the probability of "nothing to revise". ``parts``
+    are the probabilities of the single edits, each given those before it, where the generator
+    tells them; their product is ``probability``, but for the end token.
     """
 
     confidence: float
@@ -39,6 +42,31 @@ class Answer:
     nothing: float
     edits: tuple[LineEdit, ...] = field(default=())
     text: str = ""
+    parts: tuple[float, ...] = field(default=())
+
+
+def confident_part(answer: Answer, least: float = 0.5) -> Answer:
+    """The answer without the edits at its end that the model itself hardly believes.
+
+    Java8G's lesson (a suggestion is right up to where it diverges, so stop before): edits are
+    dropped from the first on that is less probable than ``least`` while all before it are not. An
+    answer whose first edit is that improbable has no confident part and stays whole.
+
+    Args:
+        answer: of one window; one without ``parts`` is returned as it is.
+        least: the smallest probability of an edit that is kept, given those before it.
+    """
+    kept = 0
+    while kept < len(answer.parts) and answer.parts[kept] >= least:
+        kept += 1
+    if not 0 < kept < len(answer.edits):
+        return answer
+    return replace(
+        answer,
+        edits=answer.edits[:kept],
+        parts=answer.parts[:kept],
+        probability=math.prod(answer.parts[:kept]),
+    )
 
 
 class Generator(Protocol):

@@ -12,6 +12,7 @@ is read as those six characters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -200,6 +201,26 @@ class EditCodec:
             edits.append(LineEdit(first, end, lines))
             position, floor = stop, end + 1
         return tuple(edits) if edits else None
+
+    def parts(self, ids: Sequence[int], tokens: Sequence[float]) -> tuple[float, ...]:
+        """The probability of each edit of a well-formed answer, given those before it.
+
+        Args:
+            ids: the answer's ids.
+            tokens: each id's log-probability.
+        """
+        sums: list[float] = []
+        markers = 0
+        for number, value in zip(ids, tokens, strict=True):
+            if number == self.end:
+                break
+            if number in self._line_of:
+                if markers % 2 == 0:
+                    sums.append(0.0)
+                markers += 1
+            if sums:
+                sums[-1] += value
+        return tuple(math.exp(value) for value in sums)
 
     def allowed(self, prefix: Sequence[int], line_count: int) -> list[int] | None:
         """Which ids may follow in a well-formed answer; ``None`` means any plain token.

@@ -123,7 +123,8 @@ class T5EditGenerator:
                 # a beam cut off by the length limit is no edit
                 if not edits or self.codec.end not in ids:
                     continue
-                result[index].append(_answer(tokens, nothing[position], edits=edits))
+                parts = self.codec.parts(ids, tokens)
+                result[index].append(_answer(tokens, nothing[position], edits=edits, parts=parts))
         return result
 
     def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:

@@ -22,7 +22,7 @@ from models.generators.base import Generator, Window
 from models.generators.line_edits import apply_edits
 from models.review_types import Finding
 from models.training.examples import Example
-from models.training.mixture import Dialect, Edits, PullRequests
+from models.training.mixture import Dialect, Edits, PullRequests, abstracted_example
 from models.training.splits import Part
 
 COVERAGES = (0.01, 0.05, 0.10, 0.20)
@@ -197,7 +197,10 @@ def calibrate(judged: Sequence[Judged], ratio: float = 9.0) -> list[list[float]]
 def evaluate(generator: Generator, data: Path, count: int = 300) -> dict[str, Any]:
     """The whole table on test repositories, beside copying and the analyzers' fixes."""
     table: dict[str, Any] = {}
-    for name, examples in held_sets(data, "test", count).items():
+    sets = held_sets(data, "test", count)
+    for task in ("crb", "cra"):
+        sets[f"trans_review valid ({task.upper()})"] = abstracted_set(data, count, task)
+    for name, examples in sets.items():
         table[name] = {
             "model": table_row(answer_all(generator, examples)),
             "analyzers' fixes": table_row(fixer_answers(examples)),
@@ -233,8 +236,8 @@ def _pct(value: float | None) -> str:
     return "n/a" if value is None else f"{100 * value:.1f}"
 
 
-def abstracted_set(data: Path, count: int) -> list[Example]:
-    """Trans-Review's validation methods as CRA windows (never trained on)."""
+def abstracted_set(data: Path, count: int, task: str) -> list[Example]:
+    """Trans-Review's validation methods as windows of a task (never trained on)."""
     rng = random.Random(5)  # noqa: S311 - a fixed sample, no secret
-    dialect = Dialect(data, validation=True)
-    return draw(lambda r: _only(dialect.review(r), "cra"), count, rng)
+    rows = Dialect(data, validation=True).reviews
+    return draw(lambda r: abstracted_example(r.choice(rows), task), count, rng)

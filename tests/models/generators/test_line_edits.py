@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from models.generators.base import Answer, confident_part
 from models.generators.line_edits import EditCodec, LineEdit, apply_edits
 from models.training.examples import diff_edits
 from models.training.tokenizer import train_tokenizer
@@ -108,3 +111,22 @@ def test_a_tokenizer_without_the_markers_is_an_error():
 
     with pytest.raises(ValueError, match="was not made for line edits"):
         EditCodec(Tokenizer(BPE()))
+
+
+def test_each_edit_has_the_probability_of_its_own_tokens(codec):
+    edits = (LineEdit(0, 1, ("a = 1",)), LineEdit(2, 3, ()))
+    ids = codec.edits(edits)
+    tokens = [math.log(0.5) if n in codec.line_ids else 0.0 for n in ids]
+    tokens[-1] = math.log(0.1)
+    assert codec.parts(ids, tokens) == pytest.approx((0.25, 0.25))
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"), [((0.9, 0.2), 1), ((0.9, 0.6), 2), ((0.3, 0.9), 2), ((), 2)]
+)
+def test_an_answer_is_cut_to_its_confident_part(parts, kept):
+    edits = (LineEdit(0, 1, ("a",)), LineEdit(2, 3, ()))
+    whole = Answer(0.5, 0.1, math.prod(parts), 0.0, edits, parts=parts)
+    part = confident_part(whole)
+    assert part.edits == edits[:kept]
+    assert part.probability == pytest.approx(math.prod(parts[:kept]))
