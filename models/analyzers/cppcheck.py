@@ -70,7 +70,9 @@ class CppCheck(CommandAnalyzer):
         if not safe:
             return findings
         names.write_text("".join(f"{path}\n" for path in safe), "utf-8")
-        output = work.execute(
+        # to a file, since of standard error only the beginning is kept
+        told = work.scratch / "findings.xml"
+        work.execute(
             [
                 self.executable,
                 "--enable=warning,performance",
@@ -78,14 +80,14 @@ class CppCheck(CommandAnalyzer):
                 "--quiet",
                 "--xml",
                 "--max-configs=4",
+                f"--output-file={told}",
                 f"--file-list={names}",
             ]
         )
-        start = output.stderr.find(b"<?xml")
         try:
             # The tool writes this document, with all text escaped and without entities.
-            root = ElementTree.fromstring(output.stderr[max(start, 0) :])  # noqa: S314
-        except ElementTree.ParseError as problem:
+            root = ElementTree.fromstring(told.read_bytes())  # noqa: S314
+        except (OSError, ElementTree.ParseError) as problem:
             raise AnalyzerFailure(f"cppcheck: unreadable output: {problem}") from problem
         unread: set[str] = set()
         for error in root.iter("error"):

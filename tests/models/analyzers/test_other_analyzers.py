@@ -316,6 +316,13 @@ def test_an_include_never_reads_another_file(tmp_path, include):
     assert rules(report) == ([] if report.notes else ["arrayIndexOutOfBounds"])
 
 
+def test_many_findings_in_c_are_all_told():
+    body = "".join(f"int f{n}(void) {{ int a[3]; a[3] = {n}; return a[0]; }}\n" for n in range(90))
+    report = run("cppcheck", {"a.c": body})
+    assert report.notes == ()
+    assert [one.line for one in report.findings] == list(range(1, 91))
+
+
 def test_c_that_does_not_parse_alone_is_left_out_with_a_note():
     text = "int f( {\n int a[2]; a[2] = 1;\n"
     report = run("cppcheck", {"a.c": text, **{EXAMPLES["cppcheck"][0][:-1] + "pp": "int x;\n"}})
