@@ -102,41 +102,59 @@ def _delivery(headers: Mapping[str, str], payload: Mapping[str, Any]) -> StoredD
     return StoredDelivery({**headers, "Content-Type": "application/json"}, body)
 
 
+_Told = tuple[str, str, Mapping[str, Any]]
+"""What a poll saw: the event, what its GUID is made of, the payload."""
+
+
 @dataclass(frozen=True, slots=True)
 class PollState:
     """What one repository's last poll saw: heads of open pull requests, and the newest moment.
 
     ``since`` is in GitHub's own form (2026-01-31T12:00:00Z) and by GitHub's own clock, as the next
-    request wants it: by ours, what was said while the two differ would be lost.
+    request wants it: by ours, what was said while the two differ would be lost. ``marks`` says of
+    each whether it is a draft and where it goes (``draft main``).
     """
 
     since: str = ""
     heads: Mapping[int, str] = field(default_factory=dict)
+    marks: Mapping[int, str] = field(default_factory=dict)
 
 
-def poll(api: Api, repository: str, state: PollState) -> tuple[list[StoredDelivery], PollState]:
+def poll(
+    api: Api, repository: str, state: PollState, installation: int | None = None
+) -> tuple[list[StoredDelivery], PollState]:
     """What happened in a repository since ``state``, as deliveries, and the next state.
 
-    New heads and closings of pull requests, and comments that may hold commands. Each has a GUID
+    New heads, drafts, bases and closings of pull requests, and comments that may hold commands.
+    Each has a GUID
     made of what it is about: what a poll tells again (after a crash, or because it fell into the
     second in which the last one ended) is known by it.
-    The first poll (an empty state) tells of every open pull request and of no comment.
+    The first poll (an empty state) tells of every open pull request and of no comment. An App
+    gives its ``installation``: each delivery names it, as GitHub's do.
     """
+    told, after = _poll(api, repository, state)
+    more = {} if installation is None else {"installation": {"id": installation}}
+    return [_told(event, what, {**payload, **more}) for event, what, payload in told], after
+
+
+def _poll(api: Api, repository: str, state: PollState) -> tuple[list[_Told], PollState]:
     path = rq.repository(repository)
     rows = list(api.items(rq.listing(f"{path}/pulls", state="open", sort="updated")))
     heads = {int(row["number"]): str(row["head"]["sha"]) for row in rows}
+    marks = {int(row["number"]): _mark(row) for row in rows}
     since = max([state.since, *(str(row.get("updated_at") or "") for row in rows)])
     if not rows and not state.heads:
-        return [], PollState(since or _BEGINNING, {})
+        return [], PollState(since or _BEGINNING)
     info = rows[0]["base"]["repo"] if rows else api.data(rq.get(path))
     repo = {"id": info["id"], "full_name": info["full_name"], "name": info["name"],
             "owner": {"login": info["owner"]["login"]}}  # fmt: skip
-    found = [
-        _told(
+    found: list[_Told] = [
+        (
             "pull_request",
-            f"{repo['id']}-{row['number']}-{row['head']['sha']}-{int(bool(row.get('draft')))}",
+            _about(repo, row, action),
             {
-                "action": "synchronize" if int(row["number"]) in state.heads else "opened",
+                "action": action,
+                "changes": {"base": {}} if action == "edited" else {},
                 "number": row["number"],
                 "pull_request": row,
                 "repository": repo,
@@ -144,35 +162,61 @@ def poll(api: Api, repository: str, state: PollState) -> tuple[list[StoredDelive
             },
         )
         for row in rows
-        if state.heads.get(int(row["number"])) != row["head"]["sha"]
+        if (action := _happened(row, state))
     ]
     for number in sorted(state.heads.keys() - heads.keys()):
         pull = api.data(rq.pull(repository, number))
         what = f"{repo['id']}-{number}-closed-{pull.get('closed_at')}"
         found.append(
-            _told("pull_request", what, {"action": "closed", "number": number,
+            ("pull_request", what, {"action": "closed", "number": number,
                   "pull_request": pull, "repository": repo, "sender": pull.get("user")})
         )  # fmt: skip
     if state.since:
         for row in rows:
             if str(row.get("updated_at")) >= state.since:
                 found += _comments(api, repo, int(row["number"]), state.since)
-    return found, PollState(since or _BEGINNING, heads)
+    return found, PollState(since or _BEGINNING, heads, marks)
 
 
-def _comments(
-    api: Api, repo: Mapping[str, Any], number: int, since: str
-) -> Iterator[StoredDelivery]:
+def _mark(row: Mapping[str, Any]) -> str:
+    return f"{'draft' if row.get('draft') else 'ready'} {row['base']['ref']}"
+
+
+def _happened(row: Mapping[str, Any], state: PollState) -> str:
+    """What an open pull request's delivery would have told since the last poll; "" for nothing."""
+    number, mark = int(row["number"]), _mark(row)
+    if number not in state.heads:
+        old = state.since and str(row.get("created_at") or "") < state.since
+        return "reopened" if old else "opened"
+    if state.heads[number] != row["head"]["sha"]:
+        return "synchronize"
+    before = state.marks.get(number, mark)
+    if before == mark:
+        return ""
+    if before.split()[0] != mark.split()[0]:
+        return "converted_to_draft" if row.get("draft") else "ready_for_review"
+    return "edited"
+
+
+def _about(repo: Mapping[str, Any], row: Mapping[str, Any], action: str) -> str:
+    """What names the delivery: the head, and the moment of what can happen to one head twice."""
+    what = f"{repo['id']}-{row['number']}-{row['head']['sha']}"
+    if action in ("opened", "synchronize"):
+        return f"{what}-{int(bool(row.get('draft')))}"
+    return f"{what}-{action}-{row.get('updated_at')}"
+
+
+def _comments(api: Api, repo: Mapping[str, Any], number: int, since: str) -> Iterator[_Told]:
     """The comments on one pull request since a moment; ``since`` takes edited ones in too."""
     path, told = rq.repository(str(repo["full_name"])), {"action": "created", "repository": repo}
     for row in api.items(rq.listing(f"{path}/issues/{number}/comments", since=since)):
         issue = {"number": number, "pull_request": {"url": row["issue_url"]}}
         payload = {**told, "issue": issue, "comment": row}
-        yield _told("issue_comment", f"{repo['id']}-comment-{row['id']}", payload)
+        yield "issue_comment", f"{repo['id']}-comment-{row['id']}", payload
     for row in api.items(rq.listing(f"{path}/pulls/{number}/comments", since=since)):
         payload = {**told, "pull_request": {"number": number}, "comment": row}
         what = f"{repo['id']}-review-comment-{row['id']}"
-        yield _told("pull_request_review_comment", what, payload)
+        yield "pull_request_review_comment", what, payload
 
 
 def _told(event: str, what: str, payload: Mapping[str, Any]) -> StoredDelivery:

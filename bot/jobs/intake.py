@@ -64,16 +64,22 @@ class Intake:
             scope = f"repository:{name.lower()}"
             kept = self._ledger.memory.get(scope, POLL_KEY, {})
             heads = {int(number): head for number, head in kept.get("heads", {}).items()}
-            before = PollState(since=kept.get("since", ""), heads=heads)
+            marks = {int(number): mark for number, mark in kept.get("marks", {}).items()}
+            before = PollState(kept.get("since", ""), heads, marks)
             try:
-                found, after = poll(self._identity.api(installation), name, before)
+                api = self._identity.api(installation)
+                found, after = poll(api, name, before, installation)
                 # What is told again must not count as a redelivery, which revives what has ended.
                 known = self._ledger.deliveries.known_guids([one.guid for one in found])
                 self._take(one for one in found if one.guid not in known)
             except ForgeError as error:
                 log.warning("a repository could not be polled", extra={"reason": str(error)})
                 continue
-            value = {"since": after.since, "heads": {str(n): h for n, h in after.heads.items()}}
+            value = {
+                "since": after.since,
+                "heads": {str(number): head for number, head in after.heads.items()},
+                "marks": {str(number): mark for number, mark in after.marks.items()},
+            }
             # Kept only now: what a crash leaves untold is told again, with the same GUIDs.
             self._ledger.memory.put(scope, POLL_KEY, value, time.time())
 

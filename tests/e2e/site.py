@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.app import create_app
 from bot.jobs.queue import JobQueue
 from bot.settings import Settings
 from bot.store.ledger import Ledger
+from bot.store.tables import UNFINISHED, Delivery, DeliveryState, Job
 from tests.e2e.workers import WorkerSpec, Zygote
 from tests.github_double.client import AppKeys, Double
 
@@ -45,7 +47,7 @@ class Site:
         self.ledger.close()
         self._queue.close()
 
-    def worker(self, kill_at: str = "", review_seconds: float = 0.0) -> int:
+    def worker(self, kill_at: str = "", review_seconds: float = 0.0, chores: bool = False) -> int:
         """Start a worker; its process id."""
         pid = self.zygote.start(
             WorkerSpec(
@@ -53,10 +55,20 @@ class Site:
                 log=str(self.folder / "workers.log"),
                 kill_at=kill_at,
                 review_seconds=review_seconds,
+                chores=chores,
             )
         )
         self.pids.append(pid)
         return pid
+
+    def settled(self) -> bool:
+        """Whether every recorded delivery was handled and every job has ended."""
+        with self.ledger.database.read() as session:
+            waiting = sa.select(sa.func.count()).where(Delivery.state == DeliveryState.RECEIVED)
+            open_jobs = sa.select(sa.func.count()).where(Job.state.in_(UNFINISHED))
+            return (
+                not session.execute(waiting).scalar_one() + session.execute(open_jobs).scalar_one()
+            )
 
     def log(self) -> str:
         path = self.folder / "workers.log"

@@ -26,12 +26,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What a worker needs to know. ``kill_at`` is ``before:create`` and the like, or empty."""
+    """What a worker needs to know. ``kill_at`` is ``before:create`` and the like, or empty.
+
+    ``chores``: whether it also looks for missed deliveries and polls, as the real one does.
+    """
 
     settings: dict[str, Any]
     log: str
     kill_at: str = ""
     review_seconds: float = 0.0
+    chores: bool = False
 
 
 class Zygote:
@@ -133,7 +137,7 @@ def _worker(spec: WorkerSpec) -> int:
     from bot.metrics_export import Metrics
     from bot.settings import Settings
     from bot.store.ledger import Ledger
-    from bot.wiring import build_services
+    from bot.wiring import build_services, chores_of
     from tests.e2e.small import SmallReviewer
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -161,7 +165,9 @@ def _worker(spec: WorkerSpec) -> int:
         if spec.kill_at == f"{moment}:{step}":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Worker(settings, ledger, services, Metrics(), watch).run_until_signal()
+    metrics = Metrics()
+    chores = chores_of(settings, ledger, identity, metrics) if spec.chores else ()
+    Worker(settings, ledger, services, metrics, watch, chores).run_until_signal()
     return 0
 
 

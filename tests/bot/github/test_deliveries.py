@@ -45,6 +45,15 @@ def routed(delivery):
     return router().route(delivery.headers["X-GitHub-Event"], parse(delivery.body), Context())
 
 
+def actions(deliveries):
+    told = [d for d in deliveries if d.headers["X-GitHub-Event"] == "pull_request"]
+    return [json.loads(d.body)["action"] for d in told]
+
+
+def _now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
 def test_polls_tell_of_pushes_comments_and_closings(scene, person):
     api = person.api(scene.ref)
     repo = scene.ref.repository
@@ -64,7 +73,23 @@ def test_polls_tell_of_pushes_comments_and_closings(scene, person):
     assert len({d.guid for d in told}) == 3
     repeated, _ = poll(api, repo, PollState("2020-01-01T00:00:00Z", same.heads))
     assert [d.guid for d in repeated] == [d.guid for d in told]
+    scene.github.act(scene.pull, "draft")
+    drafted, state = poll(api, repo, state)
+    assert actions(drafted) == ["converted_to_draft"]
+    scene.github.act(scene.pull, "ready")
+    readied, state = poll(api, repo, state, 77)
+    assert actions(readied) == ["ready_for_review"]
+    assert json.loads(readied[0].body)["installation"] == {"id": 77}, "as an App's deliveries do"
+    scene.github.push(repo, "next", {"c.py": "c = 1\n"})
+    scene.github.act(scene.pull, "edit", base="next")
+    moved, state = poll(api, repo, state)
+    assert actions(moved) == ["edited"]
+    assert all(routed(d).actions for d in (*drafted, *readied, *moved))
     scene.github.act(scene.pull, "close")
     closed, state = poll(api, repo, state)
     assert [json.loads(d.body)["action"] for d in closed if b"closed" in d.body] == ["closed"]
     assert state.heads == {}
+    time.sleep(1.1)  # GitHub's moments are whole seconds: the next one is after the last poll's
+    scene.github.act(scene.pull, "reopen")
+    opened, _ = poll(api, repo, PollState(_now(), state.heads))
+    assert actions(opened) == ["reopened"]
