@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.repo_config import Limits, RepoConfig
 from bot.repo_config_reader import ConfigError, read_config
+from tests.bot.commands.command_line import call
 
 BROKEN = [
     # (name, text, line, column, what the message must say)
@@ -131,3 +134,17 @@ def test_anything_is_read_or_refused_with_a_place(raw):
         config, problems = None, error.problems
     assert (config is None) == bool(problems)
     assert all(p.line >= 1 and p.column >= 1 and p.message for p in problems)
+
+
+def test_the_command_tells_each_broken_file_with_its_line(tmp_path):
+    files = []
+    for number, (_, text, *_) in enumerate(BROKEN):
+        files.append(tmp_path / f"{number}.yml")
+        files[-1].write_bytes(text.encode())
+    told = call("config", "validate", *files)
+    assert told.code == 1
+    for path, (_, _, line, column, message) in zip(files, BROKEN, strict=True):
+        rows = [row for row in told.err.splitlines() if row.startswith(f"{path}:{line}:{column}: ")]
+        assert any(message in row for row in rows), (path, told.err)
+    asked = json.loads(call("config", "validate", "--json", *files).out)
+    assert {row["file"] for row in asked} == {str(path) for path in files}
