@@ -105,6 +105,11 @@ class AccessDesk:
             self._kept.pop(person.session, None)
             self._reading.pop(person.session, None)
 
+    def clear(self) -> None:
+        """Drop everything that is kept."""
+        with self._lock:
+            self._kept.clear()
+
     def _fresh(self, person: Person, at_most: float) -> Access | None:
         found = self._kept.get(person.session)
         return None if found is None or self._clock() - found.read_at > at_most else found

@@ -79,6 +79,9 @@ def _guard(pages: Blueprint, desk: Desk) -> None:
             return redirect(url_for("web.sign_in", after=after if after != "/" else None))
         if request.method == "POST" and not same(request.form.get("csrf", ""), g.person.csrf):
             return _page("error.html", 400, code=400, words=_ERRORS[400])
+        if request.endpoint != "web.sign_out":
+            # before any page, so that what is hidden and what is not there answer alike
+            g.seen = desk.seen
         return None
 
     @pages.after_request

@@ -383,6 +383,13 @@ def make_token() -> Response:
     return answer({"token": world().user_token(data.get("login", "alice")).value}, 201)
 
 
+@blueprint.delete("/tokens/<value>")
+def revoke_token(value: str) -> Response:
+    """Take one person's token back."""
+    world().tokens.pop(value, None)
+    return answer({})
+
+
 @blueprint.post("/tokens/expire")
 def expire_tokens() -> Response:
     """End every installation token now, as if its hour were over."""

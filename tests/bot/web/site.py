@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from bot.app import create_app
@@ -84,6 +86,7 @@ diff --git a/checkout/totals.py b/checkout/totals.py
 DIFF = _WRITTEN.replace(b"~\n", b" \n")  # blank lines of context, which editors would strip
 SIGNATURE = "crscore|enc:all-MiniLM-L6-v2:6e7b|tau:0.61|bf16|v:0.1.0"
 MODEL = "t5:crb:9f2c41aa"
+_comments = itertools.count(1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,20 @@ class Site:
     github: Double
     ids: dict[str, int]
     settings: Settings
+    desk: Desk
+
+    def app(self, settings: Settings) -> Flask:
+        """Another application over the same ledger, with other settings."""
+        desk = Desk.of(settings, self.ledger, self.desk.queue)
+        return create_app(settings, self.ledger, self.desk.queue, [dashboard(desk)])
+
+    def now(self) -> float:
+        """The ledger's time."""
+        return self.desk.now()
+
+    def forget_access(self) -> None:
+        """As if a long time had gone by since GitHub was asked what people may see."""
+        self.desk.access.clear()
 
     def sign_in_as(self, login: str) -> None:
         """Who is at GitHub's consent page from now on; nobody refuses."""
@@ -138,7 +155,7 @@ def running(github: Double, folder: Path) -> Iterator[Site]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     ids = {name: int(github.repo_id(name)) for name in (REPO, OTHER, THIRD)}
     try:
-        yield Site(f"http://127.0.0.1:{server.server_port}", ledger, github, ids, settings)
+        yield Site(f"http://127.0.0.1:{server.server_port}", ledger, github, ids, settings, desk)
     finally:
         server.shutdown()
         server.server_close()
@@ -265,7 +282,7 @@ def add_waiting(site: Site, repo: str = REPO, pull: int = 7, count: int = 3) -> 
         for at in range(count):
             suggestion = None if at % 2 else "            except requests.RequestException:"
             row = ApprovalRow(
-                comment_id=10_000 * pull + at + site.ids[repo],
+                comment_id=next(_comments),
                 candidate_id=None,
                 repository_id=site.ids[repo],
                 repository=repo,
