@@ -31,7 +31,7 @@ def tool(name: str) -> str:
 
 
 def run(*command: str, **more) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, **more)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -31,7 +31,7 @@ ROUNDS = 2
 PULLS = 10 if ALL >= 200 else 3
 REPEATED_A_ROUND = ALL * 3 // 10 // ROUNDS
 UNIQUE_A_ROUND = ALL // ROUNDS - REPEATED_A_ROUND
-PATIENCE = 400.0
+PATIENCE = 900.0
 ACTIONS = ("synchronize", "labeled", "unlabeled", "reopened")
 Row = tuple[str, bytes]
 
@@ -71,7 +71,7 @@ def test_one_review_a_head_and_none_lost(
     spec = WorkerSpec(plain(settings), str(tmp_path / "workers.log"))
     workers = [zygote.start(spec), zygote.start(spec)]
     try:
-        wait_for(lambda: _listens(port), 60, "the web server")
+        wait_for(lambda: _listens(port), PATIENCE, "the web server")
         chance = random.Random(7)
         posted: set[str] = set()
         for number in range(ROUNDS):
@@ -102,7 +102,7 @@ def test_one_review_a_head_and_none_lost(
         for pid in workers:
             zygote.kill(pid)
         web.terminate()
-        web.wait(timeout=60)
+        web.wait(timeout=PATIENCE)
         ledger.close()
 
 
@@ -127,7 +127,7 @@ def _round(github: Double, pulls: list[Pull], number: int, chance: random.Random
 
 def _post(port: int, guid: str, body: bytes) -> int:
     digest = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     headers = {
         "Content-Type": "application/json",
         "X-GitHub-Event": "pull_request",
@@ -145,7 +145,7 @@ def _post(port: int, guid: str, body: bytes) -> int:
 
 def _listens(port: int) -> bool:
     try:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("GET", "/readyz")
         return connection.getresponse().status == 200
     except OSError:

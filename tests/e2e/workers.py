@@ -75,7 +75,7 @@ class Zygote:
         assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=300)
 
     def __enter__(self) -> Self:
         return self
@@ -155,7 +155,7 @@ def _worker(spec: WorkerSpec) -> int:
         settings.app_id,
         settings.private_key.get_secret_value(),
         settings.github_api_url,
-        Pace(between_requests=0, between_writes=0, timeout=30, max_wait=2, backoff=0.05),
+        Pace(between_requests=0, between_writes=0, timeout=120, max_wait=2, backoff=0.05),
     )
     services = build_services(
         settings, ledger, SmallReviewer(spec.review_seconds), identity=identity

@@ -57,7 +57,7 @@ def sandbox(command: str, *more: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env={**os.environ, "KEEP": ""},
-        timeout=120,
+        timeout=900,
     )
 
 

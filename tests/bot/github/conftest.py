@@ -15,7 +15,7 @@ from models.change import Side
 from tests.github_double import Double, Pull
 from tests.github_double.client import AppKeys
 
-PACE = Pace(between_requests=0, between_writes=0, timeout=5, max_wait=2, backoff=0.02)
+PACE = Pace(between_requests=0, between_writes=0, timeout=60, max_wait=2, backoff=0.02)
 BASE = {"src/a.py": "".join(f"line {n}\n" for n in range(1, 41)), "README.md": "hello\n"}
 _names = itertools.count(1)
 

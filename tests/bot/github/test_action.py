@@ -143,7 +143,7 @@ def test_the_module_runs_and_imports_nothing_of_the_workspace(tmp_path):
     root = str(Path(__file__).resolve().parents[3])
     done = subprocess.run(
         [sys.executable, "-P", "-m", "bot.github.action"], cwd=tmp_path, text=True,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": root}, capture_output=True, timeout=120,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": root}, capture_output=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (
         2,

@@ -79,7 +79,7 @@ def test_the_whole_flow_against_the_double(github, tmp_path, monkeypatch):
     assert sent["hook_attributes"] == {"url": "https://bot.example/m/webhook", "active": True}
     assert sent["callback_urls"] == ["https://bot.example/m/auth/callback"]
     answer = requests.post(
-        action, data={"manifest": json.dumps(sent)}, allow_redirects=False, timeout=20
+        action, data={"manifest": json.dumps(sent)}, allow_redirects=False, timeout=300
     )
     back = urlsplit(answer.headers["Location"])
     page = client.get(f"/setup/made?{back.query}")
