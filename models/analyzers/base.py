@@ -117,11 +117,11 @@ class Analyzer(Protocol):
     def run(self, work: Work) -> list[Finding]:
         """Analyze ``work.files``; raises ``AnalyzerFailure`` where there is no usable answer."""
 
-    def worsened(self, head: Finding, base: Finding) -> bool | None:
-        """For a measure of a whole definition: whether ``head`` is worse than ``base``.
+    def worsened(self, head: Finding, bases: Sequence[Finding]) -> Finding | None:
+        """For a measure of a whole definition: what to say of ``head``.
 
-        ``None`` where the two are not about the same definition, and for every rule that is not
-        such a measure (see ``introduced``).
+        ``bases`` are the base's findings of the same rule in the file. ``None`` where one of them
+        is about the same definition and not notably better (see ``introduced``).
         """
 
     def measures_definition(self, rule: str) -> bool:
@@ -166,9 +166,9 @@ class CommandAnalyzer:
         """No rule is a measure of a whole definition unless an analyzer says so."""
         return False
 
-    def worsened(self, head: Finding, base: Finding) -> bool | None:
+    def worsened(self, head: Finding, bases: Sequence[Finding]) -> Finding | None:
         """No rule is a measure of a whole definition unless an analyzer says so."""
-        return None
+        return head
 
 
 @dataclass(frozen=True, slots=True)

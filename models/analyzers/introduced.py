@@ -48,12 +48,10 @@ def introduced(
     for finding in new:
         analyzer = ANALYZERS.get(finding.analyzer)
         if analyzer is not None and analyzer.measures_definition(finding.rule):
-            answers = [
-                analyzer.worsened(finding, other) for other in old if other.rule == finding.rule
-            ]
-            known = [answer for answer in answers if answer is not None]
-            if all(known) and _span(finding) & touched:
-                kept.append(finding)
+            same = [one for one in old if one.rule == finding.rule]
+            worse = analyzer.worsened(finding, same)
+            if worse is not None and _span(finding) & touched:
+                kept.append(worse)
         elif finding.rule == SYNTAX_RULE:
             # What follows a first error is noise, and so is every error of a dialect that the
             # parser doesn't know: then the base has one as well.

@@ -11,7 +11,7 @@ EXAMPLES = {
     "ruff": ("a.py", "def f(x=[]):\n    return x\n"),
     "ast-grep": ("a.js", "debugger;\n"),
     "bandit": ("a.py", "import torch\n\nweights = torch.load('w.bin')\n"),
-    "lizard": ("a.py", "def f(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(16))),
+    "lizard": ("a.py", "def f(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(21))),
     "oxlint": ("a.ts", "const o = { a: 1, a: 2 };\nexport default o;\n"),
     "shellcheck": ("run.sh", "#!/bin/bash\ncd /tmp/x\nrm -rf ./*\n"),
     "hadolint": ("Dockerfile", "FROM debian:12\nRUN cd /x && ls\n"),
@@ -210,12 +210,13 @@ def complex_function(branches: int, name: str = "f") -> str:
 @pytest.mark.parametrize(
     ("before", "after", "speaks"),
     [
-        (10, 16, True),
-        (15, 16, False),
-        (14, 15, True),
-        (20, 23, True),
+        (10, 21, True),
         (20, 21, False),
-        (30, 20, False),
+        (19, 20, True),
+        (25, 30, False),
+        (25, 31, True),
+        (50, 60, False),
+        (40, 25, False),
     ],
 )
 def test_complexity_counts_where_the_change_raised_it(before, after, speaks):
@@ -226,17 +227,30 @@ def test_complexity_counts_where_the_change_raised_it(before, after, speaks):
     found = introduced(changed(old, new), *report)
     assert bool(found) is speaks
     for one in found:
-        assert one.message.startswith(f"`f` has a cyclomatic complexity of {after + 1} (over 15);")
+        said = f"`f` has a cyclomatic complexity of {after + 1} (over 20);"
+        if before >= 20:
+            said = f"The cyclomatic complexity of `f` rose from {before + 1} to {after + 1};"
+        assert one.message.startswith(said)
         assert before < one.line <= one.end_line <= after + 1 or one.line == 1
 
 
 def test_complexity_of_a_function_that_the_change_did_not_touch():
-    old = complex_function(20) + "\n\n" + complex_function(20, "h")
+    old = complex_function(30) + "\n\n" + complex_function(30, "h")
     new = old + "\n\nx = 1\n"
     report = [
         run_analyzers({"a.py": text.encode()}, names=["lizard"]).findings for text in (old, new)
     ]
     assert introduced(changed(old, new), *report) == ()
+
+
+def test_complexity_lets_tests_and_functions_without_a_name_off():
+    text = complex_function(30)
+    quiet = ["tests/a.py", "test.py", "a/test_b.py", "src/a.test.py", "a_test.py"]
+    report = run("lizard", dict.fromkeys([*quiet, "latest.py", "contest/a.py"], text))
+    assert {one.path for one in report.findings} == {"latest.py", "contest/a.py"}
+    body = "".join(f"    if (x == {n}) g();\n" for n in range(30))
+    report = run("lizard", {"a.js": f"h(function (x) {{\n{body}}});\n"})
+    assert report.findings == ()
 
 
 def test_shellcheck_never_follows_a_sourced_file(tmp_path):
