@@ -30,7 +30,17 @@ Poll = Annotated[
     list[str] | None,
     typer.Option("--poll", metavar="OWNER/NAME", help="Look at a repository that cannot call us."),
 ]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        help="Act with this token on a plain webhook, without an App; - reads it from standard "
+        "input (others on this machine can read a command line).",
+    ),
+]
 PlainLogs = Annotated[bool, typer.Option("--plain-logs", help="Logs for a person, not JSON.")]
+
+STDIN = "-"
 
 jobs_app = typer.Typer(help="The jobs in the ledger.", no_args_is_help=True, add_completion=False)
 
@@ -42,6 +52,7 @@ def serve(
     allow_unsigned: Unsigned = False,
     shadow: Shadow = False,
     poll: Poll = None,
+    token: Token = None,
     plain_logs: PlainLogs = False,
 ) -> None:
     """Web and worker together; without an App or a token, first the set-up page."""
@@ -50,6 +61,8 @@ def serve(
     from bot.settings import SettingsError
 
     given = _given(host, port, data_dir, allow_unsigned, shadow, poll, plain_logs)
+    if token is not None:
+        given["token"] = _typed(token)
     env = {**os.environ, **_environment(given)}
     settings = read_settings(**given)
     make_folder(settings.data_dir)
@@ -70,6 +83,14 @@ def serve(
         _say(f"Webhook: http://{settings.host}:{settings.port}/webhook")
     open_ledger(settings).close()
     supervisor.run(commands, settings.drain + 35)
+
+
+def _typed(token: str) -> str:
+    """The token itself, or the first line of standard input for ``-``."""
+    value = (sys.stdin.readline() if token == STDIN else token).strip()
+    if not value:
+        raise FatalError("--token: nothing was given: pass a token, or - and the token on stdin")
+    return value
 
 
 def _after_set_up(settings: Settings, given: dict[str, Any], supervisor: Any) -> Settings:

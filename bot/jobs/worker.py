@@ -43,6 +43,10 @@ from bot.store.ledger import Ledger
 log = logging.getLogger(__name__)
 
 FORGET_EVERY = 3600.0
+REACTIONS_EVERY = 1800.0
+"""How often, in seconds, the thumbs on our comments are asked for: nothing tells of them."""
+LOOK_AROUND = 30.0
+"""How often, in seconds, a worker looks whether another one has left a chore lying."""
 BEAT_AGAIN = 0.5
 """After a heartbeat that failed the next one comes so soon, in seconds."""
 SPARE_THREADS = 8
@@ -181,17 +185,26 @@ class Worker:
         self._threads.append(thread)
 
     def _now_and_then(self, chore: Chore) -> None:
-        """Run a chore at once and at every interval, where no other worker does."""
+        """Run a chore at once and at every interval, where no other worker does.
+
+        The first run has a lease of its own, a short one: what a worker left behind that died a
+        moment ago must not wait for the end of its interval. Afterwards the interval's lease is
+        looked at often, so that another worker goes on with it soon.
+        """
+        lease, every = self._settings.lease, chore.every
+        name, seconds, due = f"chore:{chore.name}:start", lease, 0.0
         while not self._stop.is_set():
             try:
-                if self._ledger.workers.take_lease(
-                    f"chore:{chore.name}", self._name, max(chore.every, self._settings.lease)
-                ):
+                if now >= due and self._ledger.workers.take_lease(name, self._name, seconds):
+                    due = now + every
                     chore.run()
             except (SQLAlchemyError, ForgeError) as error:
                 reason = type(error).__name__
                 log.warning("chore missed", extra={"chore": chore.name, "reason": reason})
-            self._stop.wait(chore.every)
+            if name.endswith(":start"):
+                due = now + every
+                name, seconds = f"chore:{chore.name}", max(every, lease)
+            self._stop.wait(min(every, LOOK_AROUND))
 
     def _heart(self) -> None:
         """Beat and do nothing else: what is slow here makes a living worker look dead."""

@@ -20,15 +20,21 @@ from bot.settings import Settings
 from bot.store.ledger import Ledger
 from tests.bot.service import REF, state
 from tests.e2e.workers import ROOT, wait_for
+from tests.github_double import Double
 from tests.postgres import free_port
 
-START_SECONDS = 300.0
+START_SECONDS = 900.0
 SECRET = "serve-secret"
 
 
 @contextmanager
-def serving(folder: Path, *options: str, **env: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A running ``serve``; its address, and the process with its standard output."""
+def serving(
+    folder: Path, *options: str, typed: str = "", **env: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A running ``serve``; its address, and the process with its standard output.
+
+    ``typed`` is its standard input.
+    """
     port = free_port()
     process = subprocess.Popen(
         [
@@ -37,10 +43,14 @@ def serving(folder: Path, *options: str, **env: str) -> Iterator[tuple[str, subp
         ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=(folder / "serve.log").open("wb"),
         text=True,
     )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(typed)
+    process.stdin.close()
     try:
         yield f"http://127.0.0.1:{port}", process
     finally:
@@ -52,8 +62,8 @@ def serving(folder: Path, *options: str, **env: str) -> Iterator[tuple[str, subp
 
 def answer(url: str) -> dict[str, Any]:
     try:
-        got = requests.get(url, timeout=10)
-    except requests.ConnectionError:
+        got = requests.get(url, timeout=120)
+    except requests.RequestException:
         return {}
     return dict(got.json())
 
@@ -99,7 +109,7 @@ def test_serve_replay_and_jobs(tmp_path: Path) -> None:
             **{**env, "MARGINALIA_WEBHOOK_SECRET": "other"},
         )  # fmt: skip
         assert (forged.returncode, forged.stdout[:3]) == (1, "401")
-        text = requests.get(f"{url}/metrics", timeout=10).text
+        text = requests.get(f"{url}/metrics", timeout=120).text
         assert 'marginalia_deliveries_total{event="installation",outcome="received"} 1.0' in text
         assert 'marginalia_deliveries_refused_total{status="401"} 1.0' in text
         assert (tmp_path / "data").stat().st_mode & 0o077 == 0
@@ -145,9 +155,43 @@ def test_without_an_app_there_is_only_the_set_up(tmp_path: Path) -> None:
         found = re.search(r"http://127\.0\.0\.1:\d+/setup\?token=\S+", lines[1])
         assert found, lines
         wait_for(lambda: answer(f"{url}/healthz") != {}, START_SECONDS, "the set-up page")
-        assert requests.post(f"{url}/webhook", data=b"{}", timeout=10).status_code == 404
-        assert requests.get(f"{url}/setup", timeout=10).status_code == 404
-        assert requests.get(found.group(), timeout=10).status_code == 200
+        assert requests.post(f"{url}/webhook", data=b"{}", timeout=120).status_code == 404
+        assert requests.get(f"{url}/setup", timeout=120).status_code == 404
+        assert requests.get(found.group(), timeout=120).status_code == 200
+
+
+def test_a_token_and_polling_need_no_app_and_no_webhook(github: Double, tmp_path: Path) -> None:
+    """The whole service as a person without a public address starts it, with the real pipeline."""
+    repo, bot = "polled-by-token/shop", "marginalia-bot"
+    github.create_repo(repo, {"a.py": "one = 1\n"}, collaborators={bot: "write"})
+    pull = github.open_pr(repo, {"a.py": "one = 1\n\n\ndef two(x=[]):\n    return x\n"})
+    env = {
+        "MARGINALIA_GITHUB_API_URL": github.url,
+        "MARGINALIA_GITHUB_URL": github.url,
+        "MARGINALIA_USE_MODEL": "false",
+        "MARGINALIA_POLL_REPOSITORIES_INTERVAL": "0.5",
+        "MARGINALIA_DRAIN": "1",
+    }
+    typed = github.token(bot) + "\n"
+    with serving(tmp_path, "--token", "-", "--poll", repo, typed=typed, **env) as (url, process):
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Polling only")
+        (review,) = github.wait_for_review(pull, author=bot, seconds=START_SECONDS)
+        assert answer(f"{url}/healthz") == {}, "there is no webhook that anyone could call"
+        # The owner's own command: in token mode the bot is the owner, and knows its own words.
+        github.comment(pull, "/marginalia full review", author=bot)
+        github.wait_for_review(pull, author=bot, count=2, seconds=START_SECONDS)
+    assert review["user"]["login"] == bot
+    assert len(github.reviews(pull)) == 2
+    log = (tmp_path / "serve.log").read_text("utf-8")
+    assert typed.strip() not in log
+    assert '"level": "ERROR"' not in log
+
+
+def test_an_empty_token_is_told(tmp_path: Path) -> None:
+    shown = marginalia(tmp_path, "serve", "--token", " ")
+    assert shown.returncode == 2
+    assert shown.stderr.strip().startswith("marginalia: --token: nothing was given")
 
 
 def test_a_server_that_anyone_could_call_does_not_start(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from dbos import DBOS
 
 from bot.jobs.forge import (
@@ -27,7 +28,7 @@ from bot.jobs.forge import (
 )
 from bot.jobs.queue import JobQueue
 from bot.jobs.review import STEP_NAMES
-from bot.jobs.services import Services
+from bot.jobs.services import Chore, Services
 from bot.jobs.sweeper import Sweeper
 from bot.jobs.worker import Worker, executor_name
 from bot.metrics_export import Metrics, exposition
@@ -41,7 +42,9 @@ from models.change import Change
 from tests.bot.jobs.memory_forge import MemoryForge
 from tests.bot.service import BASE, HEAD, REF, result, state
 
-PATIENCE = 120.0
+PATIENCE = 600.0
+LEASE = 600.0
+"""Seconds; long, so that no machine is so loaded that a living worker looks dead."""
 
 
 @dataclass
@@ -104,12 +107,13 @@ class Bench:
     policy: PlainPolicy = field(default_factory=PlainPolicy)
     commander: FullReviewCommander = field(default_factory=FullReviewCommander)
     metrics: Metrics = field(default_factory=Metrics)
+    chores: tuple[Chore, ...] = ()
     worker: Worker | None = None
     count: int = 0
 
     def start(self) -> None:
         services = Services(self.forge, self.policy, self.reviewer, PlainComposer(), self.commander)
-        self.worker = Worker(self.settings, self.ledger, services, self.metrics)
+        self.worker = Worker(self.settings, self.ledger, services, self.metrics, chores=self.chores)
         self.worker.start()
 
     def deliver(self, event: str = "pull_request", **payload: object) -> int:
@@ -170,7 +174,7 @@ def bench(database_url: str, tmp_path: Path, ledger: Ledger, queue: JobQueue) ->
         data_dir=tmp_path,
         poll_interval=0.05,
         heartbeat=1,
-        lease=30,
+        lease=LEASE,
         sweep_interval=0.5,
         retry_delay=0.05,
         retry_delay_max=0.1,
@@ -405,6 +409,26 @@ def test_what_could_not_be_read_is_told_in_the_review(bench: Bench) -> None:
     assert review.notes == list(bench.forge.notes)
 
 
+def test_chores_run_at_the_start_whoever_held_them_before(bench: Bench) -> None:
+    """A worker that died an instant ago holds the hour: the next one looks for itself at once."""
+    hourly: list[float] = []
+    often: list[float] = []
+    for name in ("hourly", "often"):
+        assert bench.ledger.workers.take_lease(f"chore:{name}", "dead:1:x", 3600)
+    bench.settings = bench.settings.model_copy(update={"heartbeat": 0.02, "lease": 0.1})
+    bench.chores = (
+        Chore("hourly", 3600, lambda: hourly.append(time.monotonic())),
+        Chore("often", 0.1, lambda: often.append(time.monotonic())),
+    )
+    bench.start()
+    wait(lambda: bool(hourly and often), "the first runs")
+    assert not bench.ledger.workers.take_lease("chore:often", "other:1:x", 3600), "still the dead's"
+    with bench.ledger.database.write() as session:
+        session.execute(sa.text("UPDATE leases SET until = 0 WHERE holder = 'dead:1:x'"))
+    wait(lambda: len(often) >= 4, "later runs, when its lease has run out")
+    assert len(hourly) == 1
+
+
 def test_the_sweeper_wakes_a_delivery_without_a_job(bench: Bench) -> None:
     """Nothing recorded is lost, even where its row in the queue is."""
     number = bench.deliver()
@@ -441,6 +465,34 @@ def test_an_unlucky_installation_is_left_alone(bench: Bench) -> None:
     bench.handled(bench.deliver("installation", action="unsuspend", installation=installation))
     bench.handled(bench.deliver())
     assert [job.state for job in bench.ended()] == [JobState.DONE]
+
+
+def test_what_is_taken_from_the_app_is_not_reviewed(bench: Bench) -> None:
+    """Uninstalled, or a repository taken away: what was still to be done of it is cancelled."""
+    bench.settings = bench.settings.model_copy(update={"sweep_interval": 3600.0})
+    wanted = {
+        number: bench.ledger.jobs.request(
+            PullRef(number, f"o/r{number}", 1, 5), state(), ReviewRequest(), None, 1.0, later
+        ).job_id
+        for number in (8, 9)
+    }
+    bench.start()
+    removed = [{"id": 8, "full_name": "o/r8"}]
+    number = bench.deliver(
+        "installation_repositories", action="removed", repositories_removed=removed
+    )
+    assert bench.handled(number).reason == "repositories noted"
+    assert bench.ledger.jobs.get(wanted[8]).reason == "the repository was taken from the App"
+    assert bench.ledger.jobs.get(wanted[9]).state == JobState.QUEUED
+    gone = {"id": 5, "account": {"login": "o"}}
+    bench.handled(bench.deliver("installation", action="deleted", installation=gone))
+    job = bench.ledger.jobs.get(wanted[9])
+    assert (job.state, job.reason) == (JobState.CANCELLED, "the installation is removed")
+    assert bench.forge.calls == []
+
+
+def later(_session: object, _job: Job, delay: float = 0) -> None:
+    """Queue for a day that does not come in this test: the ledger's row is what counts."""
 
 
 # the guards of the job library, each by its name
@@ -484,8 +536,6 @@ def test_a_late_heartbeat_does_not_cost_a_living_worker_its_jobs(bench: Bench) -
     import subprocess
     import sys
 
-    import sqlalchemy as sa
-
     code = (
         "import sys, pathlib, bot.jobs.presence as p; "
         "own = p.Presence(pathlib.Path(sys.argv[1]), 'late:1:x'); own.announce(); "
@@ -504,18 +554,18 @@ def test_a_late_heartbeat_does_not_cost_a_living_worker_its_jobs(bench: Bench) -
         session.execute(
             sa.text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'late:1:x'")
         )
-        session.execute(sa.text("UPDATE workers SET beat_at = beat_at - 100"))
+        session.execute(sa.text(f"UPDATE workers SET beat_at = beat_at - {2 * LEASE}"))
     sweeper = Sweeper(bench.settings, bench.ledger, bench.queue, "me")
     assert sweeper.reap() == 0, "it lives"
     assert list((bench.settings.data_dir / "workers").iterdir()), "its file is left alone"
     with bench.ledger.database.write() as session:
-        session.execute(sa.text("UPDATE workers SET beat_at = beat_at - 300"))
+        session.execute(sa.text(f"UPDATE workers SET beat_at = beat_at - {10 * LEASE}"))
     assert sweeper.reap() == 1, "a process that hangs for ten leases is as good as dead"
     with bench.ledger.database.write() as session:
         session.execute(
             sa.text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'late:1:x'")
         )
-        session.execute(sa.text("UPDATE workers SET beat_at = beat_at + 300"))
+        session.execute(sa.text(f"UPDATE workers SET beat_at = beat_at + {10 * LEASE}"))
     other.kill()
     other.wait()
     other.stdout.close()
