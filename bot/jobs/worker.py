@@ -194,6 +194,7 @@ class Worker:
         lease, every = self._settings.lease, chore.every
         name, seconds, due = f"chore:{chore.name}:start", lease, 0.0
         while not self._stop.is_set():
+            now = time.monotonic()
             try:
                 if now >= due and self._ledger.workers.take_lease(name, self._name, seconds):
                     due = now + every
