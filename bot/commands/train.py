@@ -34,6 +34,9 @@ def train(
     longest: Annotated[
         tuple[int, int], typer.Option(help="Longest source and answer in tokens.")
     ] = (256, 72),
+    mixture: Annotated[
+        str, typer.Option(help="What to train on: default, or abstracted (Trans-Review alone).")
+    ] = "default",
     limit: Annotated[
         int | None, typer.Option(min=1, help="Records a file of `edits`, for a quick trial.")
     ] = None,
@@ -44,6 +47,7 @@ def train(
     2 wrong input.
     """
     from bot.errors import FatalError
+    from models.training.mixture import MIXTURES
     from models.training.trainer import TrainOptions
     from models.training.trainer import train as run
 
@@ -52,6 +56,8 @@ def train(
         if not named:
             raise FatalError("no data: give --data or set MARGINALIA_DATA to the data sets' folder")
         data = Path(named)
+    if mixture not in MIXTURES:
+        raise FatalError(f"no mixture {mixture!r}: choose of {', '.join(MIXTURES)}")
     options = TrainOptions(
         data=data,
         folder=folder,
@@ -62,6 +68,7 @@ def train(
         tokens=tokens,
         rate=rate,
         limit=limit,
+        mixture=mixture,
         longest_source=longest[0],
         longest_answer=longest[1],
     )

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from models.generators.base import Generator
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[1] / "weights" / "default"
+ABSTRACTED_FOLDER = DEFAULT_FOLDER.parent / "abstracted"
+"""The default model, trained on for Trans-Review's abstracted methods alone."""
 MAX_LINES = 40
 
 
@@ -49,33 +51,40 @@ class _Cut:
 
 
 class ShippedSystem(System):
-    """The checkpoint in ``models/weights/default``, or another one of its format."""
+    """The shipped checkpoint that serves each example, or another one of its format.
+
+    Args:
+        task: what to predict.
+        folder: a checkpoint for every example. ``None``: abstracted methods are answered by
+            ``ABSTRACTED_FOLDER``, which knows nothing else, all other code by ``DEFAULT_FOLDER``.
+    """
 
     kind = "default"
     tasks = frozenset({Task.CRB, Task.CRA, Task.RCG})
 
-    def __init__(self, task: Task | None = None, folder: Path = DEFAULT_FOLDER) -> None:
+    def __init__(self, task: Task | None = None, folder: Path | None = None) -> None:
         super().__init__()
         self.task = task
         self.folder = folder
-        self._generator: Generator | None = None
+        self._generators: dict[Path, Generator] = {}
 
-    @property
-    def generator(self) -> Generator:
-        """The model, loaded when first asked for.
+    def generator(self, abstracted: bool = False) -> Generator:
+        """The model that serves abstracted or other code, loaded when first asked for.
 
         Raises:
             SystemFault: there is no usable checkpoint.
         """
-        if self._generator is None:
+        own = abstracted and ABSTRACTED_FOLDER.is_dir()
+        folder = self.folder or (ABSTRACTED_FOLDER if own else DEFAULT_FOLDER)
+        if folder not in self._generators:
             from models.generators.base import GeneratorError
             from models.generators.t5_edits import T5EditGenerator
 
             try:
-                self._generator = T5EditGenerator(self.folder)
+                self._generators[folder] = T5EditGenerator(folder)
             except GeneratorError as error:
                 raise SystemFault(str(error)) from error
-        return self._generator
+        return self._generators[folder]
 
     def fit(
         self,
@@ -92,22 +101,39 @@ class ShippedSystem(System):
 
     def predict(self, examples: Sequence[Example], beams: int = 1) -> list[Prediction]:
         """One prediction an example (see ``System.predict``)."""
-        task = self.ready()
-        if task is Task.RCG:
-            return answer_where_possible(task, examples, lambda some: self._remarks(some, beams))
-        return answer_where_possible(task, examples, lambda some: self._revisions(some, beams))
+        result: dict[int, Prediction] = {}
+        for abstracted in (False, True):
+            chosen = [i for i, example in enumerate(examples) if example.abstracted is abstracted]
+            some = [examples[i] for i in chosen]
+            result.update(zip(chosen, self._predict(some, beams, abstracted), strict=True))
+        return [result[i] for i in range(len(examples))]
 
-    def _revisions(self, examples: Sequence[Example], beams: int) -> list[Prediction]:
+    def _predict(
+        self, examples: Sequence[Example], beams: int, abstracted: bool
+    ) -> list[Prediction]:
+        task = self.ready()
+        if not examples:
+            return []
+        answer = self._remarks if task is Task.RCG else self._revisions
+        return answer_where_possible(
+            task, examples, lambda some: answer(some, beams, self.generator(abstracted))
+        )
+
+    def _revisions(
+        self, examples: Sequence[Example], beams: int, generator: Generator
+    ) -> list[Prediction]:
         cuts = [_cut(example, self.ready()) for example in examples]
-        found = self.generator.revise([cut.window for cut in cuts], answers=max(1, beams))
+        found = generator.revise([cut.window for cut in cuts], answers=max(1, beams))
         return [
             _ranked(cut, example, answers)
             for cut, example, answers in zip(cuts, examples, found, strict=True)
         ]
 
-    def _remarks(self, examples: Sequence[Example], beams: int) -> list[Prediction]:
+    def _remarks(
+        self, examples: Sequence[Example], beams: int, generator: Generator
+    ) -> list[Prediction]:
         windows = [_remark_window(example) for example in examples]
-        found = self.generator.comment(windows, answers=max(1, beams))
+        found = generator.comment(windows, answers=max(1, beams))
         result: list[Prediction] = []
         for answers in found:
             best = sorted(answers, key=lambda answer: -answer.confidence)
@@ -120,13 +146,13 @@ class ShippedSystem(System):
         return result
 
     def write(self, folder: Path) -> Mapping[str, Any]:
-        """Remember where the checkpoint is."""
-        return {"folder": str(self.folder)}
+        """Remember where the checkpoint is; nothing where it is the shipped ones."""
+        return {"folder": str(self.folder)} if self.folder else {}
 
     @classmethod
     def read(cls, folder: Path, details: Mapping[str, Any]) -> ShippedSystem:
         """See ``System.read``."""
-        return cls(folder=Path(str(details["folder"])))
+        return cls(folder=Path(str(details["folder"])) if "folder" in details else None)
 
 
 def _language(example: Example) -> str:

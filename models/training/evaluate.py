@@ -22,7 +22,7 @@ from models.generators.base import Generator, Window
 from models.generators.line_edits import apply_edits
 from models.review_types import Finding
 from models.training.examples import Example
-from models.training.mixture import Dialect, Edits, PullRequests, abstracted_example
+from models.training.mixture import Edits, PullRequests, Reviews, abstracted_example
 from models.training.splits import Part
 
 COVERAGES = (0.01, 0.05, 0.10, 0.20)
@@ -239,5 +239,5 @@ def _pct(value: float | None) -> str:
 def abstracted_set(data: Path, count: int, task: str) -> list[Example]:
     """Trans-Review's validation methods as windows of a task (never trained on)."""
     rng = random.Random(5)  # noqa: S311 - a fixed sample, no secret
-    rows = Dialect(data, validation=True).reviews
+    rows = Reviews(data, "valid").rows
     return draw(lambda r: abstracted_example(r.choice(rows), task), count, rng)

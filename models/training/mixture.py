@@ -246,36 +246,54 @@ class PullRequests:
         return example
 
 
-class Dialect:
-    """One-line Java (abstracted or raw) in pseudo-lines: Trans-Review, AutoTransform, CodRep."""
+class Reviews:
+    """``trans_review``: abstracted methods with their comment and revision.
 
-    def __init__(self, folder: Path, *, validation: bool = False) -> None:
-        name = "valid" if validation else "train"
-        self.reviews = list(records(folder / "trans_review" / f"{name}.jsonl.gz"))
-        self.pairs: list[Record] = []
-        self.windows: list[Record] = []
-        if not validation:
-            rows = records(folder / "autotransform" / "pairs.jsonl.gz")
-            self.pairs = [r for i, r in enumerate(rows) if i % 10 and len(r["code"]) < 1500]
-            rows = records(folder / "codrep" / "windows.jsonl.gz")
-            self.windows = [r for i, r in enumerate(rows) if i % 20]
+    Args:
+        folder: the data sets' folder.
+        part: ``train`` (``train.jsonl.gz`` without ``held``), ``held`` (every 33rd record of it,
+            for choosing checkpoints) or ``valid`` (the published split, never trained on).
+    """
 
-    def review(self, rng: random.Random) -> Example | None:
-        """CRB or CRA on an abstracted method."""
-        row = rng.choice(self.reviews)
-        if rng.random() < 0.6:
-            return abstracted_example(row, "cra")
-        if rng.random() < 0.4:
-            return abstracted_example({"code": row["revised"], "comment": ""}, "crb")
-        return abstracted_example(row, "crb")
+    def __init__(self, folder: Path, part: str) -> None:
+        name = "valid" if part == "valid" else "train"
+        rows = records(folder / "trans_review" / f"{name}.jsonl.gz")
+        self.rows = [
+            row
+            for i, row in enumerate(rows)
+            if part == "valid" or (part == "held") == (i % 33 == 0)
+        ]
+
+    def before(self, rng: random.Random) -> Example | None:
+        """CRB: the revision from the code alone."""
+        return abstracted_example(rng.choice(self.rows), "crb")
+
+    def after(self, rng: random.Random) -> Example | None:
+        """CRA: the revision from the marked code and the comment."""
+        return abstracted_example(rng.choice(self.rows), "cra")
+
+    def unrevised(self, rng: random.Random) -> Example | None:
+        """CRB on the revised side: nothing to revise."""
+        row = rng.choice(self.rows)
+        return abstracted_example({"code": row["revised"], "comment": ""}, "crb")
 
     def remark(self, rng: random.Random) -> Example | None:
-        """RCG in the dialect of Trans-Review: lower case, no stop words, marked as its own."""
-        row = rng.choice(self.reviews)
+        """RCG in its dialect: lower case, no stop words, marked as its own."""
+        row = rng.choice(self.rows)
         lines = pieces(row["marked_code"])
         if len(lines) > 40 or len(row["marked_code"]) > 1200:
             return None
         return Example("rcg", "abstracted", lines, reply=row["comment"], origin="trans_review")
+
+
+class Dialect:
+    """Raw Java of AutoTransform (one line, in pseudo-lines) and CodRep."""
+
+    def __init__(self, folder: Path) -> None:
+        rows = records(folder / "autotransform" / "pairs.jsonl.gz")
+        self.pairs = [r for i, r in enumerate(rows) if i % 10 and len(r["code"]) < 1500]
+        rows = records(folder / "codrep" / "windows.jsonl.gz")
+        self.windows = [r for i, r in enumerate(rows) if i % 20]
 
     def transform(self, rng: random.Random) -> Example | None:
         """CRB on a raw method of AutoTransform's projects."""
@@ -345,11 +363,16 @@ def marked_pieces(marked: str) -> frozenset[int]:
     return frozenset(range(max(0, first), max(last, first + 1)))
 
 
-def mixture(folder: Path, *, limit: int | None = None) -> list[tuple[float, Callable[..., Any]]]:
-    """The sources of training examples with their weights (they sum to 1)."""
+Sources = list[tuple[float, Callable[[random.Random], Any]]]
+"""Makers of training examples with their weights, which sum to 1."""
+
+
+def default_mixture(folder: Path, limit: int | None = None) -> Sources:
+    """For a model that reviews real code, and knows the abstracted dialect as well."""
     edits = Edits(folder, "train", limit)
     people = PullRequests(folder, "train")
     java = Dialect(folder)
+    reviews = Reviews(folder, "train")
     return [
         (0.18, edits.revision),
         (0.28, edits.unrevised),
@@ -358,8 +381,20 @@ def mixture(folder: Path, *, limit: int | None = None) -> list[tuple[float, Call
         (0.01, edits.described),
         (0.03, people.comment),
         (0.05, people.suggestion),
-        (0.20, java.review),
-        (0.01, java.remark),
+        (0.12, reviews.after),
+        (0.05, reviews.before),
+        (0.03, reviews.unrevised),
+        (0.01, reviews.remark),
         (0.03, java.transform),
         (0.05, java.one_line),
     ]
+
+
+def abstracted_mixture(folder: Path, limit: int | None = None) -> Sources:
+    """For a model of the abstracted dialect alone, where every method was revised."""
+    reviews = Reviews(folder, "train")
+    return [(0.55, reviews.after), (0.35, reviews.before), (0.10, reviews.remark)]
+
+
+MIXTURES = {"default": default_mixture, "abstracted": abstracted_mixture}
+"""The mixtures by name."""

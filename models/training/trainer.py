@@ -25,18 +25,14 @@ from models.training.batches import (
     MAX_ANSWER,
     MAX_SOURCE,
     Batch,
-    Encoded,
-    cut_batches,
-    encode,
-    pad,
     stream,
 )
 from models.training.card import write_card
 from models.training.copying import games, start_copying
-from models.training.examples import Example
-from models.training.mixture import Edits, PullRequests, mixture, records
+from models.training.mixture import MIXTURES, records
 from models.training.start import load_start
 from models.training.tokenizer import train_tokenizer
+from models.training.validation import Validation
 
 SAVE_SECONDS = 600.0
 SHORT = (112, 40)
@@ -57,7 +53,8 @@ class TrainOptions:
     (see ``scale_rates``). Longer examples than ``longest_source`` and ``longest_answer`` (tokens)
     are left out. A fresh model starts from a rough copying circuit and spends its first
     ``game_minutes`` on copying games (``copying``), then the time up to ``short_minutes`` on short
-    windows (``SHORT`` tokens), of which it sees three times as many.
+    windows (``SHORT`` tokens), of which it sees three times as many. ``mixture`` is one of
+    ``MIXTURES``.
     """
 
     data: Path
@@ -75,6 +72,7 @@ class TrainOptions:
     tokens: int = 8192
     longest_source: int = MAX_SOURCE
     longest_answer: int = MAX_ANSWER
+    mixture: str = "default"
     game_minutes: float = 4.0
     short_minutes: float = 30.0
     threads: int | None = None
@@ -156,79 +154,6 @@ def scale_rates(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate * max(1e-3, size)
 
 
-class Validation:
-    """A fixed set from repositories that no training example comes from."""
-
-    def __init__(self, codec: EditCodec, data: Path, size: int, limit: int | None) -> None:
-        rng = random.Random(7)  # noqa: S311 - a fixed sample, no secret
-        edits = Edits(data, "validation", limit)
-        people = PullRequests(data, "validation")
-        makers: Mapping[str, Callable[[random.Random], Example | None]] = {
-            "revised": edits.revision,
-            "unrevised": edits.unrevised,
-            "spoiled": edits.spoiled,
-            "suggested": people.suggestion,
-            "remarked": people.comment,
-        }
-        self.codec = codec
-        self.sets: dict[str, list[Encoded]] = {}
-        for name, maker in makers.items():
-            rows: list[Encoded] = []
-            while len(rows) < (size if name not in ("suggested", "remarked") else size // 4):
-                example = maker(rng)
-                row = None if example is None else encode(codec, example, rng)
-                if row is not None:
-                    rows.append(row)
-            self.sets[name] = rows
-
-    def measure(self, model: T5ForConditionalGeneration) -> dict[str, float]:
-        """Loss by set, greedy exact match by set, and how well ``<none>`` tells right from spoiled.
-
-        Greedy exact match needs no generation: an answer whose every token is the likeliest one
-        given the right prefix is exactly what greedy decoding writes.
-        """
-        result: dict[str, float] = {}
-        nothing: dict[str, list[float]] = {}
-        model.eval()
-        for name, rows in self.sets.items():
-            total = hits = 0.0
-            count = 0
-            nothing[name] = []
-            for group in cut_batches(rows, 8192):
-                batch = pad(group, self.codec.pad)
-                with torch.inference_mode():
-                    logits = model(
-                        input_ids=batch.source, attention_mask=batch.mask, labels=batch.labels
-                    ).logits.float()
-                real = batch.labels.ne(-100)
-                losses = torch.nn.functional.cross_entropy(
-                    logits.transpose(1, 2), batch.labels, reduction="none", ignore_index=-100
-                )
-                total += float(losses.sum())
-                count += int(real.sum())
-                right = logits.argmax(-1).eq(batch.labels) | ~real
-                hits += float(right.all(1).sum())
-                nothing[name] += torch.softmax(logits[:, 0], -1)[:, self.codec.none].tolist()
-            result[f"loss_{name}"] = total / count
-            result[f"exact_{name}"] = hits / len(rows)
-        result["auc_spoiled"] = auc(nothing["unrevised"], nothing["spoiled"])
-        result["auc_revised"] = auc(nothing["unrevised"], nothing["revised"])
-        model.train()
-        result["loss"] = sum(
-            result[f"loss_{name}"] for name in ("revised", "unrevised", "spoiled", "suggested")
-        )
-        return result
-
-
-def auc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """The probability that a value of ``higher`` exceeds one of ``lower`` (ties count half)."""
-    joined = torch.tensor([*higher, *lower], dtype=torch.float64)
-    _, inverse, counts = torch.unique(joined, return_inverse=True, return_counts=True)
-    ranks = (torch.cumsum(counts, 0) - (counts - 1) / 2)[inverse]
-    n, m = len(higher), len(lower)
-    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
-
-
 def save_model(
     folder: Path, tokenizer: Tokenizer, model: T5ForConditionalGeneration, card: Mapping[str, Any]
 ) -> None:
@@ -287,8 +212,8 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
     if saved is not None:
         optimizer.load_state_dict(saved["optimizer"])
         del saved
-    validation = Validation(codec, options.data, 240, options.limit)
-    sources = mixture(options.data, limit=options.limit)
+    validation = Validation(codec, options.data, 240, options.limit, options.mixture)
+    sources = MIXTURES[options.mixture](options.data, options.limit)
     puzzles = [(1.0, games(codec))]
     stage = _stage(options, progress)
     batches = _batches(codec, options, progress, puzzles if stage == "games" else sources)

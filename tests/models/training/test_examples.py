@@ -20,7 +20,8 @@ from models.training.examples import (
 )
 from models.training.mixture import abstracted_example, marked_pieces
 from models.training.splits import TEST, VALIDATION, part_of
-from models.training.trainer import auc, rate_at
+from models.training.trainer import rate_at
+from models.training.validation import auc
 
 WINDOW = [
     "def total(items, discount):",
