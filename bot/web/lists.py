@@ -220,7 +220,7 @@ class Acceptance:
 
 def acceptance(database: Database, repository_id: int) -> Acceptance:
     """Counted in the database, not row by row: the page needs no list of comments."""
-    day = sa.cast(OutcomeRow.posted_at / DAY, sa.Integer)
+    day = sa.cast(OutcomeRow.posted_at, sa.BigInteger) // DAY
     of_it = OutcomeRow.repository_id == repository_id
     with database.read() as session:
         by_origin = session.execute(

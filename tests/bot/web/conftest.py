@@ -1,0 +1,19 @@
+from tests.bot.service import (
+    database_url,
+    ledger,
+    postgres_template,
+    queue,
+    settings,
+    sqlite_template,
+)
+from tests.postgres import postgres_base
+
+__all__ = [
+    "database_url",
+    "ledger",
+    "postgres_base",
+    "postgres_template",
+    "queue",
+    "settings",
+    "sqlite_template",
+]
