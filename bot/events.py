@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.jobs.forge import Comment, PullRef, ReviewRequest
-from bot.payload import Payload
+from bot.payload import Malformed, Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,14 @@ class RunCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerComment:
+    """A person's comment on lines: the configuration may want a revision proposed."""
+
+    ref: PullRef
+    comment: Comment
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadChanged:
     """A review thread was resolved, or opened again."""
 
@@ -52,6 +61,8 @@ class ThreadChanged:
     comment_id: int | None
     resolved: bool
     by: str
+    at: float | None = None
+    by_person: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,19 @@ class CommentChanged:
     ref: PullRef
     comment_id: int
     state: str
+    by_person: bool = True
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PullSeen:
+    """A pull request as it was at a time: pushed to, closed (``closed``) or opened again."""
+
+    ref: PullRef
+    head: str
+    base: str
+    at: float
+    closed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +121,11 @@ Action = (
     RequestReview
     | CancelPull
     | RunCommand
+    | AnswerComment
     | ThreadChanged
     | CommentChanged
     | PressButton
+    | PullSeen
     | InstallationChanged
     | RepositoriesChanged
 )
@@ -137,6 +163,22 @@ def pull_ref(payload: Payload, number_path: str) -> PullRef:
         number=payload.number(number_path),
         installation_id=payload.maybe_number("installation.id"),
     )
+
+
+def moment(payload: Payload, path: str) -> float | None:
+    """A time in a payload (ISO 8601), in seconds since the epoch; ``None`` where there is none."""
+    text = payload.maybe_text(path)
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        raise Malformed(f"{path}: expected a time, not {text[:40]!r}") from None
+
+
+def by_person(payload: Payload) -> bool:
+    """Whether a person did it, and no App."""
+    return payload.maybe_text("sender.type") != "Bot"
 
 
 class Router:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.feedback.watcher import Watcher
 from bot.github.approvals import GitHubApprovals
 from bot.github.auth import AppIdentity, Identity, TokenIdentity
 from bot.github.commander import GitHubCommander
 from bot.github.compose import GitHubComposer
 from bot.github.forge import GitHubForge
+from bot.github.heads import GitHubHeads
 from bot.github.policy import GitHubPolicy, Operator
 from bot.github.requests import get, repository
+from bot.github.suggest import GitHubSuggester
 from bot.handlers import router
 from bot.jobs.intake import Intake
 from bot.jobs.queue import JobQueue
@@ -26,6 +29,7 @@ from bot.webhook import Receiver
 
 if TYPE_CHECKING:
     from bot.jobs.forge import Reviewer
+    from models.generators.base import Generator
 
 
 def identity_of(settings: Settings, metrics: Metrics | None = None) -> Identity:
@@ -111,14 +115,37 @@ def build_services(
         settings.shadow,
     )
     commander.extend(approvals.commands())
+    forge = GitHubForge(identity, settings.github_url, settings.resolve_threads)
+    watcher = Watcher(
+        ledger.database, GitHubHeads(identity), forge.reactions, lambda ref: forge.pull(ref).is_open
+    )
+    suggester = GitHubSuggester(
+        identity,
+        forge,
+        policy,
+        ledger.database,
+        lambda: generators_of(reviewer),
+        settings.shadow,
+    )
+    commander.extend(suggester.commands())
     return Services(
-        forge=GitHubForge(identity, settings.github_url, settings.resolve_threads),
+        forge=forge,
         policy=policy,
         reviewer=reviewer,
         composer=GitHubComposer(),
         commander=commander,
         approvals=approvals,
+        watcher=watcher,
+        suggester=suggester,
     )
+
+
+def generators_of(reviewer: Reviewer) -> Sequence[Generator]:
+    """Who answers comments: what they spell out themselves, then the reviewer's own model."""
+    from models.generators.instructions import Instructions
+
+    model: Generator | None = getattr(reviewer, "generator", None)
+    return (Instructions(), *(() if model is None else (model,)))
 
 
 def chores_of(

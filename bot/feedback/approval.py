@@ -17,8 +17,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from bot.feedback.calibration import rule_of
+from bot.feedback.ledger import Feedback
+from bot.feedback.outcome import Event, Kind
 from bot.feedback.tables import ApprovalRow
 from bot.store.database import Database
+from bot.store.tables import Dismissal
 
 MOST_BODY = 6_000
 """Characters of a comment's words at most."""
@@ -187,21 +190,37 @@ def accept(
 
 
 def reject(database: Database, number: int, login: str, now: float | None = None) -> Waiting:
-    """Reject a candidate: it is not posted, and not proposed again on this pull request.
+    """Reject a candidate: it is not posted, and not proposed again in this repository.
+
+    That counts as a dismissal for what the program learns.
 
     Raises:
         NoSuchCandidate: no such number.
         Decided: it was accepted before.
     """
+    moment = time.time() if now is None else now
     with database.write() as session:
         row = _locked(session, number)
-        if row.state == ApprovalState.REJECTED:
-            return _waiting(row)
-        if row.state != ApprovalState.WAITING:
-            raise Decided(_decided(row))
-        row.state = ApprovalState.REJECTED.value
-        row.by, row.decided_at = login, time.time() if now is None else now
-        return _waiting(row)
+        if row.state != ApprovalState.REJECTED:
+            if row.state != ApprovalState.WAITING:
+                raise Decided(_decided(row))
+            row.state = ApprovalState.REJECTED.value
+            row.by, row.decided_at = login, moment
+            session.merge(
+                Dismissal(
+                    repository_id=row.repository_id,
+                    fingerprint=row.fingerprint,
+                    pull=row.pull,
+                    by=login,
+                    at=moment,
+                )
+            )
+        decided = moment if row.decided_at is None else row.decided_at
+        comment_id, made = row.comment_id, _waiting(row)
+    # Kept again at every call, so that a crash between the two costs nothing.
+    event = Event(Kind.DISMISS, decided, f"approval:{number}")
+    Feedback(database).add(comment_id, [event], moment)
+    return made
 
 
 def _chosen(repositories: Collection[str] | None, state: str) -> list[sa.ColumnElement[bool]]:

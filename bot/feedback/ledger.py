@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 from bot.feedback.calibration import AcceptanceModel, Observed
 from bot.feedback.outcome import ACCEPTED, Event, Kind, Outcome, State, decide
 from bot.feedback.region import Fate, Followed
-from bot.feedback.tables import FeedbackEvent, OutcomeRow
+from bot.feedback.tables import AnchorRow, FeedbackEvent, OutcomeRow
+from bot.jobs.forge import PullRef
 from bot.review.worth import Calibration, sureness
 from bot.store.database import Database
 from bot.store.memory import Memory, repo_scope
@@ -64,10 +65,69 @@ class Feedback:
 
         The number of comments is returned.
         """
-        comments = self._memory.comments_of_pull(repository_id, pull)
+        comments = self.tracked(repository_id, pull)
         for comment in comments:
             self.add(comment.id, events, now)
         return len(comments)
+
+    def add_once(self, comment_id: int, event: Event, now: float) -> Outcome | None:
+        """Keep an event unless one of its kind and key is there, whenever that one happened.
+
+        For what has a name but no time of its own: a command, told twice, counts from the first.
+        """
+        same = (event.kind, event.key, event.on)
+        known = any((one.kind, one.key, one.on) == same for one in self.events(comment_id))
+        return self.add(comment_id, [] if known else [event], now)
+
+    def comment(self, github_id: int) -> CommentRow | None:
+        """One of our comments by its number on the forge."""
+        return self._memory.comment(github_id)
+
+    def tracked(self, repository_id: int, pull: int) -> list[CommentRow]:
+        """The comments of a pull request that stand on the forge or were decided in the queue."""
+        with self._db.read() as session:
+            query = (
+                sa.select(CommentRow)
+                .join(ReviewRow, ReviewRow.id == CommentRow.review_id)
+                .outerjoin(OutcomeRow, OutcomeRow.comment_id == CommentRow.id)
+                .where(
+                    ReviewRow.repository_id == repository_id,
+                    ReviewRow.pull == pull,
+                    sa.or_(CommentRow.github_id.is_not(None), OutcomeRow.comment_id.is_not(None)),
+                )
+                .order_by(CommentRow.id)
+            )
+            return list(session.execute(query).scalars())
+
+    def unfinished_pulls(self, since: float) -> list[PullRef]:
+        """Pull requests with comments posted from ``since`` on whose end is not known."""
+        query = (
+            sa.select(
+                ReviewRow.repository_id, ReviewRow.repository, ReviewRow.pull, Job.installation_id
+            )
+            .join(CommentRow, CommentRow.review_id == ReviewRow.id)
+            .join(Job, Job.id == ReviewRow.job_id)
+            .outerjoin(OutcomeRow, OutcomeRow.comment_id == CommentRow.id)
+            .where(
+                ReviewRow.submitted_at >= since,
+                CommentRow.github_id.is_not(None),
+                sa.or_(OutcomeRow.comment_id.is_(None), OutcomeRow.final.is_(False)),
+            )
+            .distinct()
+        )
+        with self._db.read() as session:
+            return [PullRef(number, name, pull, installation)
+                    for number, name, pull, installation in session.execute(query)]  # fmt: skip
+
+    @staticmethod
+    def ended_before(session: Session, before: float) -> list[int]:
+        """Comments whose state has been final since before that time, and whose lines are kept."""
+        query = (
+            sa.select(AnchorRow.comment_id)
+            .join(OutcomeRow, OutcomeRow.comment_id == AnchorRow.comment_id)
+            .where(OutcomeRow.final.is_(True), OutcomeRow.ended_at < before)
+        )
+        return list(session.execute(query).scalars())
 
     def events(self, comment_id: int) -> set[Event]:
         """All that was seen of a comment."""

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from bot.commands.config import describe
+from bot.feedback.ledger import Feedback
+from bot.feedback.outcome import Event, Kind
 from bot.github import requests as rq
 from bot.github.auth import Identity
 from bot.github.commands import HELP, Command, CommandKind, mentions, parse
@@ -161,6 +163,9 @@ class GitHubCommander:
         self._ledger.memory.dismiss(
             ref.repository_id, ref.number, row.fingerprint, comment.author, self._now()
         )
+        at = self._now() if comment.at is None else comment.at
+        event = Event(Kind.DISMISS, at, f"{comment.source}:{comment.id}")
+        Feedback(self._ledger.database).add_once(row.id, event, self._now())
         return "Dismissed: this remark does not come back in this repository."
 
     def _unknown(self, ref: PullRef) -> str:

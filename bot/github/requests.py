@@ -114,6 +114,11 @@ def pull_comments(repo: str, number: int) -> Request:
     return listing(f"{repository(repo)}/pulls/{number}/comments", sort="created", direction="desc")
 
 
+def pull_comment(repo: str, comment_id: int) -> Request:
+    """One review comment."""
+    return get(f"{repository(repo)}/pulls/comments/{comment_id}")
+
+
 def issue_comments(repo: str, number: int) -> Request:
     """The conversation's comments, oldest first."""
     return listing(f"{repository(repo)}/issues/{number}/comments")

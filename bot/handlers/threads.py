@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.events import Context, Routed, Routes, ThreadChanged, pull_ref
+from bot.events import Context, Routed, Routes, ThreadChanged, by_person, moment, pull_ref
 from bot.payload import Payload
 
 
@@ -24,6 +24,8 @@ def _changed(payload: Payload, resolved: bool) -> Routed:
         comment_id=comments[0].number("id") if comments else None,
         resolved=resolved,
         by=payload.maybe_text("sender.login"),
+        at=moment(payload, "updated_at"),
+        by_person=by_person(payload),
     )
     return Routed((change,))
 

@@ -11,17 +11,20 @@ import time
 
 from bot.events import (
     Action,
+    AnswerComment,
     CancelPull,
     CommentChanged,
     Context,
     InstallationChanged,
     PressButton,
+    PullSeen,
     RepositoriesChanged,
     RequestReview,
     Router,
     RunCommand,
     ThreadChanged,
 )
+from bot.feedback.watcher import Moment
 from bot.jobs.approve import Approver
 from bot.jobs.forge import NotFound, PullRef, Refused, ReviewRequest, Transient
 from bot.jobs.outcome import backoff
@@ -57,6 +60,7 @@ class Deliverer:
         self._context = Context(app_id=settings.app_id)
         self._watch = watch
         self._approver = Approver(ledger, queue, services.forge)
+        self._watcher = services.watcher
 
     def run(self, delivery_id: int, dispatch: int) -> str:
         """Carry out one dispatch of a delivery; how it ended, in a word."""
@@ -124,13 +128,18 @@ class Deliverer:
                     notes.append(self._when_open(ref, row, result.request))
                 self._approver.dispatch(ref.repository_id)
                 return ", ".join(notes)
+            case AnswerComment(ref, comment):
+                if self._services.suggester is None:
+                    return "comments are not answered"
+                return self._services.suggester.unasked(ref, comment)
             case PressButton(ref, button, by):
                 if self._services.approvals is None:
                     return "no buttons here"
                 note = self._services.approvals.pressed(ref, button, by)
                 self._approver.dispatch(ref.repository_id)
                 return note
-            case ThreadChanged(ref, thread_id, comment_id, resolved, by):
+            case ThreadChanged(ref, thread_id, comment_id, resolved, by, at, person):
+                at = at or row.received_at
                 ours = self._ledger.memory.set_thread(
                     thread_id,
                     ref.repository_id,
@@ -138,10 +147,18 @@ class Deliverer:
                     comment_id,
                     resolved,
                     by,
-                    row.received_at,
+                    at,
                 )
+                if self._watcher is not None and comment_id is not None:
+                    self._watcher.thread(comment_id, thread_id, resolved, at, person)
                 return "thread noted" if ours else "not our thread"
-            case CommentChanged(_, comment_id, state):
+            case PullSeen(ref, head, base, at, closed):
+                if self._watcher is None:
+                    return "nobody watches"
+                return self._watcher.seen(Moment(ref, head, base, at, closed))
+            case CommentChanged(_, comment_id, state, person, at):
+                if self._watcher is not None and state == "deleted":
+                    self._watcher.deleted(comment_id, at or row.received_at, person)
                 ours = self._ledger.memory.set_comment_state(comment_id, state, row.received_at)
                 return f"comment {state}" if ours else "not our comment"
             case InstallationChanged():

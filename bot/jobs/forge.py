@@ -286,7 +286,8 @@ class Comment:
     """A comment by a person that may hold a command.
 
     ``source`` is the kind of comment, ``id`` its number there, ``in_reply_to`` the number of the
-    review comment that started its thread (0 where none).
+    review comment that started its thread (0 where none), ``at`` when it was made (seconds since
+    the epoch).
     """
 
     source: str
@@ -296,6 +297,7 @@ class Comment:
     author_type: str
     in_reply_to: int = 0
     app_id: int | None = None
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

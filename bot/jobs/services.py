@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.jobs.forge import Commander, Composer, Forge, Policy, PullRef, Reviewer
+from bot.feedback.watcher import Watcher
+from bot.jobs.forge import Commander, Comment, Composer, Forge, Policy, PullRef, Reviewer
 
 Watch = Callable[[str, str], None]
 """Told ``before`` and ``after`` each step, with the step's name; for tracing and for tests."""
@@ -14,6 +15,14 @@ Watch = Callable[[str, str], None]
 
 def watch_nothing(_moment: str, _step: str) -> None:
     """The ``Watch`` that does nothing."""
+
+
+class Suggester(Protocol):
+    """Proposes the revision that a person's comment asks for."""
+
+    def unasked(self, ref: PullRef, comment: Comment) -> str:
+        """Answer, where the configuration wants it; what was done, in words. Idempotent."""
+        ...
 
 
 class Approvals(Protocol):
@@ -41,6 +50,8 @@ class Services:
     composer: Composer
     commander: Commander
     approvals: Approvals | None = None
+    watcher: Watcher | None = None
+    suggester: Suggester | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from types import FrameType
 from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot.feedback.watcher import Watcher
 from bot.handlers import router
 from bot.jobs.approve import APPROVALS_EVERY, Approver
 from bot.jobs.deliver import Deliverer
@@ -89,6 +90,9 @@ class Worker:
         )
         approver = Approver(ledger, self._queue, services.forge)
         self._chores = (*chores, Chore("approvals", APPROVALS_EVERY, lambda: _each(approver)))
+        watcher = services.watcher
+        if watcher is not None:
+            self._chores += (Chore("reactions", REACTIONS_EVERY, lambda: _poll(watcher)),)
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -236,6 +240,11 @@ class Worker:
                     self._sweeper.forget()
             except SQLAlchemyError as error:
                 log.warning("sweep missed", extra={"reason": type(error).__name__})
+
+
+def _poll(watcher: Watcher) -> None:
+    watcher.poll_all()
+    watcher.forget()
 
 
 def _each(approver: Approver) -> None:

@@ -116,6 +116,11 @@ class ReviewPipeline:
         self._judge_note = ""
 
     @property
+    def generator(self) -> Generator | None:
+        """The model that writes revisions and comments, where there is one."""
+        return self._generator
+
+    @property
     def score(self) -> CRScore:
         """The scorer, loaded when first asked for."""
         if self._score is None:

@@ -78,7 +78,9 @@ def sureness(candidate: Candidate, score: Score, calibration: Calibration) -> fl
 
 def is_model(candidate: Candidate) -> bool:
     """Whether a generator wrote it, not an analyzer."""
-    return candidate.origin.startswith(("t5", "causal", "retrieval", "encoder-decoder"))
+    return candidate.origin.startswith(
+        ("t5", "causal", "retrieval", "encoder-decoder", "instructions")
+    )
 
 
 def check_worth(

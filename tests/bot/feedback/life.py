@@ -12,8 +12,10 @@ import hashlib
 import itertools
 import json
 import random
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +120,12 @@ class Life:
 
     github: Double
     ledger: Ledger
-    queue: JobQueue
     settings: Settings
     repo: str
     files: dict[str, str]
     config: str = ""
     seen: int = 0
+    clock: float = field(default_factory=lambda: float(int(time.time())))
     kept: list[NewDelivery] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -139,18 +141,22 @@ class Life:
         self.installation = self.github.install(self.app, owner)
         self.identity = AppIdentity(self.app.id, self.app.pem, self.github.url, PACE)
         self.repository_id = self.github.repo_id(self.repo)
-        self.services = build_services(
-            self.settings, self.ledger, MarkedLines(), identity=self.identity
-        )
-        self.deliverer = Deliverer(self.settings, self.ledger, self.queue, self.services, router())
-        self.deliverer._context = type(self.deliverer._context)(app_id=self.app.id)
-        self.runner = Inline(
-            self.settings, self.ledger, self.queue, self.services, "here", Metrics()
-        )
-        self.approver = Approver(self.ledger, self.queue, self.services.forge)
-        self.recorder = Recorder(self.ledger.database, self.queue.deliver_new)
+        self.listen_with(self.ledger)
         self.guids = itertools.count(1)
         self.github.settings(auto_deliver=True)
+
+    def listen_with(self, ledger: Ledger) -> None:
+        """Put the App together over this ledger."""
+        self.ledger = ledger
+        settings = self.settings.model_copy(
+            update={"database_url": str(ledger.database.url), "app_id": self.app.id}
+        )
+        self.queue = JobQueue(settings.database, settings.job_version)
+        self.services = build_services(settings, ledger, MarkedLines(), identity=self.identity)
+        self.deliverer = Deliverer(settings, ledger, self.queue, self.services, router())
+        self.runner = Inline(settings, ledger, self.queue, self.services, "here", Metrics())
+        self.approver = Approver(ledger, self.queue, self.services.forge)
+        self.recorder = Recorder(ledger.database, self.queue.deliver_new)
 
     def ref(self, pull: Pull) -> PullRef:
         return PullRef(self.repository_id, self.repo, pull.number, self.installation)
@@ -160,22 +166,34 @@ class Life:
 
     def fresh(self) -> list[NewDelivery]:
         """What the double has delivered since the last time."""
-        rows = self.github.deliveries()
-        new = (
-            [row for row in rows[self.seen :] if row["target_id"] == self.app.id]
-            if (rows and "target_id" in rows[0])
-            else rows[self.seen :]
-        )
-        self.seen = len(rows)
+        new = [row for row in self.github.deliveries() if int(row["id"]) > self.seen]
+        new.sort(key=lambda row: int(row["id"]))
+        self.seen = max([self.seen, *(int(row["id"]) for row in new)])
         made = []
         for row in new:
             whole = self.github.delivery(row["id"])
             payload = whole["request"]["payload"]
             if (payload.get("repository") or {}).get("full_name") != self.repo:
                 continue
+            self._set_clock(payload)
             made.append(self.delivery(str(row["event"]), payload))
         self.kept += made
         return made
+
+    def _set_clock(self, payload: dict[str, Any]) -> None:
+        """Hours pass between two things that happen: seconds are too coarse to order a test's."""
+        self.clock += 3_600
+        at = datetime.fromtimestamp(self.clock, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        pull = payload.get("pull_request") or {}
+        if pull.get("updated_at"):
+            pull["updated_at"] = at
+        if pull.get("closed_at"):
+            pull["closed_at"] = at
+        for name in ("comment", "review"):
+            if payload.get("action") == "created" and name in payload:
+                payload[name]["created_at"] = payload[name]["updated_at"] = at
+        if "thread" in payload:
+            payload["updated_at"] = at
 
     def delivery(self, event: str, payload: Mapping[str, Any]) -> NewDelivery:
         body = json.dumps(payload).encode()
@@ -242,13 +260,14 @@ def a_life(
         database_url=f"sqlite:///{database}", data_dir=folder, webhook_secret="s3cret",
         **settings,
     )  # fmt: skip
-    ledger = Ledger(made.database)
-    queue = JobQueue(made.database, made.job_version)
-    return Life(github, ledger, queue, made, f"life{number}/shop", dict(files), config)
+    return Life(github, Ledger(made.database), made, f"life{number}/shop", dict(files), config)
 
 
 def shuffled(deliveries: list[NewDelivery], life: Life, seed: int) -> list[NewDelivery]:
     """The same deliveries in another order, under other names."""
-    again = [life.delivery(one.event, json.loads(one.body)) for one in deliveries]
+    again = [
+        life.delivery(one.event, {**json.loads(one.body), "again": f"{seed}-{at}"})
+        for at, one in enumerate(deliveries)
+    ]
     random.Random(seed).shuffle(again)
     return again

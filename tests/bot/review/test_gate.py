@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bot.diff import parse_diff
-from bot.github.fingerprints import fingerprint
 from bot.feedback.calibration import AcceptanceModel, Observed
+from bot.github.fingerprints import fingerprint
 from bot.review.gate import Draft, Gate
 from bot.review.types import Reason, ReviewOptions
 from models.change import Side
@@ -234,3 +234,17 @@ def test_pins_and_bans_of_the_configuration_stand_above_what_was_learnt(scorer):
     for name in ("ruff:X1", "ruff"):
         banned = judge(scorer, [candidate()], banned=frozenset({name}), sure=0)
         assert banned[0].verdict.reason is Reason.RULE_OFF
+
+
+def test_one_rule_speaks_twice_in_a_file_and_no_more(scorer):
+    said = ["Name the timeout.", "Log the attempt.", "Close the page.", "Check the address."]
+    rows = [candidate(line=line, text=text) for line, text in enumerate(said, 1)]
+    other = candidate(line=5, text="Return early here.", origin="ruff:X2")
+    judged = judge(scorer, [*rows, other], analyzers=frozenset({"lizard"}))
+    posted = [one.candidate.origin for one in judged if one.verdict.posted]
+    assert sorted(posted) == ["ruff:X1", "ruff:X1", "ruff:X2"]
+    held = [one.verdict for one in judged if not one.verdict.posted]
+    assert {verdict.reason for verdict in held} == {Reason.OVER_LIMIT}
+    assert held[0].detail == "ruff:X1 was said 2 times in this file"
+    at_zero = judge(scorer, [*rows, other], sure=0, analyzers=frozenset({"lizard"}))
+    assert all(one.verdict.posted for one in at_zero)

@@ -1,0 +1,57 @@
+"""`/marginalia suggest` on the double of GitHub: one reply, or one reason, or silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.bot.feedback.life import Life, a_life
+from tests.github_double import Double, Pull
+
+BASE = {"a.py": "first = 1\nsecond = 2\nthird = 3\n"}
+CHANGED = {"a.py": "first = 1\nsecnd = 2\nthird = 3\n"}
+
+
+def replies(life: Life, pull: Pull) -> list[str]:
+    rows = [c for t in life.github.threads(pull) for c in t["comments"]]
+    return [str(c["body"]) for c in rows if c["user"]["login"] == life.app.bot]
+
+
+def say(life: Life, pull: Pull, body: str, author: str = "alice", **at: object) -> int:
+    place = at or {"path": "a.py", "line": 2, "side": "RIGHT"}
+    made = life.github.review_comment(pull, body, author=author, **place)
+    life.live()
+    return int(made["id"])
+
+
+def test_on_command_a_suggestion_or_the_reason(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    life = a_life(github, tmp_path, sqlite_template, BASE)
+    pull = life.open(CHANGED, "one")
+    life.live()
+    first = say(life, pull, "Typo: rename `secnd` to `second`.")
+    assert replies(life, pull) == []  # nobody asked
+    say(life, pull, "/marginalia suggest", "bob", in_reply_to=first)
+    assert replies(life, pull) == []  # may not write
+    say(life, pull, "/marginalia suggest", in_reply_to=first)
+    (reply,) = replies(life, pull)
+    assert "```suggestion\nsecond = 2\n```" in reply
+    life.take(life.kept)
+    assert len(replies(life, pull)) == 1
+    why = say(life, pull, "Is this right?\n/marginalia suggest")
+    assert why
+    assert "Nothing to propose: I have no revision to propose." in replies(life, pull)[-1]
+
+
+def test_every_comment_by_configuration_and_silence_otherwise(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    config = "feedback:\n  answers: comments\n"
+    life = a_life(github, tmp_path, sqlite_template, BASE, config)
+    pull = life.open(CHANGED, "two")
+    life.live()
+    say(life, pull, "What is this?")
+    assert replies(life, pull) == []
+    say(life, pull, "Typo: rename `secnd` to `second`.", "bob")
+    (reply,) = replies(life, pull)
+    assert "```suggestion\nsecond = 2\n```" in reply

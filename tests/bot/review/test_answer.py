@@ -1,0 +1,118 @@
+"""Answering a comment: the revision it asks for, only where it is safe and sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from bot.diff import parse_diff
+from bot.review.answer import Question, answer, asked
+from bot.review.types import ReviewOptions
+from models.generators.base import Answer, Window
+from models.generators.instructions import Instructions, spelled_out
+from models.generators.line_edits import LineEdit
+
+HEAD = b"""\
+def fetch(url, timeout):
+    for attempt in range(3):
+        page = get(url, timeout)
+        if page is not None:
+            return page
+    return None
+"""
+CHANGE = parse_diff(
+    b"diff --git a/fetch.py b/fetch.py\nnew file mode 100644\n--- /dev/null\n+++ b/fetch.py\n"
+    b"@@ -0,0 +1,6 @@\n" + b"".join(b"+" + line + b"\n" for line in HEAD.splitlines())
+)
+
+
+class Texts:
+    def base(self, path: str) -> bytes | None:
+        return None
+
+    def head(self, path: str) -> bytes | None:
+        return HEAD if path == "fetch.py" else None
+
+
+class Writes:
+    """A generator that always writes the same edit, with a probability of its own."""
+
+    name = "t5-edits:0"
+    card: Mapping[str, Any] = {}
+    tasks = frozenset({"cra"})
+
+    def __init__(self, line: str, probability: float = 0.9, last: int = 1) -> None:
+        self.line, self.probability, self.last = line, probability, last
+        self.windows: list[Window] = []
+
+    def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+        self.windows += windows
+        at = min(windows[0].changed)
+        edit = LineEdit(at, at + self.last, (self.line,))
+        p = self.probability
+        return [[Answer(p, p, p, 0.0, (edit,))]]
+
+    def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+        return [[]]
+
+
+def ask(comment: str, *generators: Any, line: int = 3, start: int | None = None, **options: Any):
+    question = Question("fetch.py", start or line, line, comment)
+    return answer(question, CHANGE, Texts(), generators, ReviewOptions(**options))
+
+
+def test_a_comment_that_spells_its_revision_out_is_carried_out() -> None:
+    reply = ask("Please change `range` to `count`", Instructions(), line=2)
+    assert "would bring in ruff:F821" in reply.silence  # nobody has defined it
+    reply = ask("Please change `3` to `5`", Instructions(), line=2)
+    assert reply.suggestion == "    for attempt in range(5):"
+    assert reply.grounds == "as the comment spells it out"
+    whole = ask("use `body` instead of `page`", Instructions(), start=3, line=5)
+    assert whole.suggestion == (
+        "        body = get(url, timeout)\n        if body is not None:\n            return body"
+    )
+
+
+@pytest.mark.parametrize(
+    ("comment", "why"),
+    [
+        ("Why three?", "no revision to propose"),
+        ("/marginalia suggest", "asks for nothing"),
+        ("rename `nothing` to `something`", "no revision to propose"),
+        ("replace `timeout)` with `timeout`", "parse errors"),
+    ],
+)
+def test_silence_says_why(comment: str, why: str) -> None:
+    reply = ask(comment, Instructions())
+    assert reply.suggestion is None
+    assert why in reply.silence
+
+
+def test_a_models_answer_must_be_sure_and_stay_on_the_threads_lines() -> None:
+    good = Writes("        page = get(url, timeout=timeout)")
+    reply = ask("Pass the timeout by name.", good)
+    assert reply.suggestion == good.line
+    (window,) = good.windows
+    assert window.comment == "Pass the timeout by name."
+    assert [window.lines[i] for i in window.changed] == ["        page = get(url, timeout)"]
+    unsure = ask("Pass it by name.", Writes(good.line, 0.2))
+    assert "0.20 sure; 0.50 asked for" in unsure.silence
+    beyond = ask("Pass it by name.", Writes(good.line, 0.9, last=2))
+    assert "beyond those of the thread" in beyond.silence
+    broken = ask("Pass it by name.", Writes("        page = get(url, timeout"))
+    assert "parse errors" in broken.silence
+    banned = ask("Pass it by name.", good, banned=frozenset({"t5-edits"}))
+    assert "banned" in banned.silence
+
+
+def test_the_words_of_a_comment_are_not_its_code_quotes_or_commands() -> None:
+    assert asked("> quoted\nDo it.\n```py\nx = 1\n```\n/marginalia suggest\nNow.") == "Do it. Now."
+
+
+def test_what_counts_as_spelled_out() -> None:
+    assert list(spelled_out('it is "utf-32" instead of "urf-32", right?')) == [("urf-32", "utf-32")]
+    assert list(spelled_out("s/urf/utf/")) == [("urf", "utf")]
+    assert list(spelled_out("`a_b` -> `c_d`")) == [("a_b", "c_d")]
+    assert list(spelled_out("we're renaming; it's `one` and `two`")) == []
