@@ -45,6 +45,9 @@ from models.review_types import (
 )
 from models.syntax import language_of
 
+RULE_IN_FILE = 2
+"""Remarks of one rule in one file: who reads two knows the rest. Not where ``sure`` is 0."""
+
 _SEVERITY = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.INFO: 0}
 
 
@@ -220,6 +223,11 @@ class Gate:
                 )
                 if verdicts[index] is not None:
                     break
+            said = [i for i in taken if _one_rule(candidate, drafts[i].candidate)]
+            if verdicts[index] is None and self.options.sure > 0 and len(said) >= RULE_IN_FILE:
+                verdicts[index] = Verdict(
+                    Reason.OVER_LIMIT, f"{candidate.origin} was said {len(said)} times in this file"
+                )
             if verdicts[index] is None and len(taken) >= self.options.max_comments:
                 verdicts[index] = Verdict(
                     Reason.OVER_LIMIT, f"the limit is {self.options.max_comments} comments"
@@ -245,6 +253,14 @@ class Gate:
             return True
         text = revised(head, together)
         return text is not None and check_syntax(head, text, language_of(candidate.path)) is None
+
+
+def _one_rule(candidate: Candidate, other: Candidate) -> bool:
+    """Whether both come from one rule of an analyzer, in one file."""
+    return not is_model(candidate) and (candidate.origin, candidate.path) == (
+        other.origin,
+        other.path,
+    )
 
 
 def acceptance_of(options: ReviewOptions) -> AcceptanceModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.analyzers import bandit, ruff_rules, rule_pack
+from models.analyzers import bandit, ruff_rules, rule_pack, shellcheck
 
 
 def off_by_default() -> frozenset[str]:
@@ -11,4 +11,5 @@ def off_by_default() -> frozenset[str]:
         [f"ast-grep:{rule.id}" for rule in rule_pack.shipped_rules() if not rule.default_on]
         + [f"ruff:{code}" for code in ruff_rules.OFF_BY_DEFAULT]
         + [f"bandit:{code}" for code in bandit.OFF_BY_DEFAULT]
+        + [f"shellcheck:SC{code}" for code in shellcheck.OFF_BY_DEFAULT]
     )

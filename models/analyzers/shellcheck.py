@@ -19,8 +19,11 @@ from models.review_types import Finding, Replacement, Severity
 _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 QUIET_CODES = (2034, 2154, 1090, 1091, 2155, 2120, 2119)
 """Variables and functions that another file may use or set, sourced files, a matter of taste."""
-WANTED_BELOW_WARNING = (2006, 2086, 2162, 2181, 2002)
-"""Of its notes: back ticks, unquoted variables, `read` without -r, `$?` tested late, `cat |`."""
+WANTED_BELOW_WARNING = (2162,)
+"""Of its notes: `read` without -r."""
+OFF_BY_DEFAULT = (2002, 2006, 2086, 2181)
+"""Notes that are right and of nearly every script: `cat |`, back ticks, unquoted variables (most
+hold no space, and some are meant to be split), `$?` tested late."""
 _SHEBANG = re.compile(rb"^#!\s*/\S*(/|/env\s+(-S\s+)?)(ba|da|k|a)?sh\b")
 MESSAGES = {
     2086: "Quote the variable, or its spaces and wildcards split it into several words.",
@@ -54,11 +57,13 @@ class ShellCheck(CommandAnalyzer):
         excluded = ",".join(f"SC{code}" for code in QUIET_CODES)
         command: list[str | Path] = [self.executable, "--norc", "--format=json1"]
         command += [f"--exclude={excluded}", "--"]
+        asked = {code for code in OFF_BY_DEFAULT if f"shellcheck:SC{code}" in work.enable}
+        wanted = asked.union(WANTED_BELOW_WARNING)
         findings: list[Finding] = []
         for batch in work.batches():
             output = work.execute([*command, *batch])
             for row in json.loads(output.stdout)["comments"]:
-                if row["level"] in _SEVERITIES or row["code"] in WANTED_BELOW_WARNING:
+                if row["level"] in _SEVERITIES or row["code"] in wanted:
                     findings.append(_finding(row, work))
         return findings
 
