@@ -35,6 +35,11 @@ QUIET = (
     "memleakOnRealloc",
     "memsetZeroBytes",
     "pointerSize",
+    # many programs end where memory does, and this is said of every use
+    "nullPointerOutOfMemory",
+    "nullPointerArithmeticOutOfMemory",
+    "ctunullpointerOutOfMemory",
+    "nullPointerOutOfResources",
 )
 """Need the whole program, repeat a rule of ours, or are right and beside the point."""
 ADVICE = {

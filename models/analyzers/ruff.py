@@ -43,8 +43,10 @@ class Ruff(CommandAnalyzer):
 
 def _options(work: Work) -> list[str]:
     asked = {one.removeprefix("ruff:") for one in work.enable}
-    extra = [code for code in ruff_rules.OFF_BY_DEFAULT if code in asked]
-    rules = [*ruff_rules.DEFECTS, *ruff_rules.SECURITY, *ruff_rules.SIMPLIFICATIONS, *extra]
+    off = ruff_rules.OFF_BY_DEFAULT
+    known = [*ruff_rules.DEFECTS, *ruff_rules.SECURITY, *ruff_rules.SIMPLIFICATIONS]
+    rules = [code for code in known if code not in off]
+    rules += [code for code in off if code in asked]
     in_tests = [
         f"{pattern}:{rule}"
         for pattern in ruff_rules.TEST_PATTERNS
@@ -73,6 +75,9 @@ def _finding(row: dict[str, Any], path: str, index: LineIndex | None) -> Finding
     if row["end_location"]["column"] == 1 and end_line > line:
         end_line -= 1
     if code == _UNREADABLE:
+        return None
+    if code == "T100" and row["message"].startswith("Import"):
+        # a tool may well work with a debugger; a call that stops the program is another thing
         return None
     if code is None or code == "invalid-syntax":
         text = row["message"].removeprefix("SyntaxError: ")

@@ -333,6 +333,13 @@ def test_an_include_never_reads_another_file(tmp_path, include):
     assert rules(report) == ([] if report.notes else ["arrayIndexOutOfBounds"])
 
 
+def test_memory_that_runs_out_is_not_said_of_every_use():
+    text = (
+        "#include <stdlib.h>\nvoid f(void) {\n  int *p = malloc(8);\n  p[0] = 1;\n  free(p);\n}\n"
+    )
+    assert rules(run("cppcheck", {"a.c": text})) == []
+
+
 def test_many_findings_in_c_are_all_told():
     body = "".join(f"int f{n}(void) {{ int a[3]; a[3] = {n}; return a[0]; }}\n" for n in range(90))
     report = run("cppcheck", {"a.c": body})

@@ -50,6 +50,19 @@ def test_tests_are_let_off_what_tests_do():
     assert findings(text, "tests/test_a.py") == ()
 
 
+def test_a_debuggers_call_was_left_in_and_its_import_may_be_meant():
+    assert [one.rule for one in findings("import pdb\n\nuse(pdb.Pdb)\n")] == ["F821"]
+    (finding,) = findings("import pdb\n\npdb.set_trace()\n")
+    assert (finding.rule, finding.line) == ("T100", 3)
+
+
+def test_style_that_linters_have_is_off_until_it_is_asked_for():
+    text = "if x := f():\n    y = set([1])\nelse:\n    if x == 2:\n        f()\n"
+    assert [one.rule for one in findings(text)] == ["F821", "F821"]
+    asked = findings(text, enable=["ruff:C405", "ruff:PLR5501"])
+    assert {one.rule for one in asked} == {"F821", "C405", "PLR5501"}
+
+
 def test_only_the_first_syntax_error_is_reported():
     (finding,) = findings("x = = 1\ny = = 2\ndef (:\n")
     assert (finding.rule, finding.line, finding.severity) == ("syntax", 1, Severity.ERROR)
