@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from models.crscore import CRScore
     from models.crscore.encoder import Variant
     from models.crscore.judge import Judge
+    from models.crscore.rows import Reader
+    from models.review_types import PseudoReference
 
 
 class _RowsFirst(TyperGroup):
@@ -49,6 +52,20 @@ VariantName = Annotated[str, typer.Option("--variant", help="paper or reference.
 Tau = Annotated[float | None, typer.Option("--threshold", help="Cosine above which texts match.")]
 Rule = Annotated[str, typer.Option("--rule", help="Which stored threshold: reference or sigma.")]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="CRScore only; judge is null.")]
+Claims = Annotated[
+    str, typer.Option(help="Where claims come from: syntax, model, or syntax+model.")
+]
+ClaimsModel = Annotated[
+    str, typer.Option(help="A causal model's folder or Hub id; with an endpoint, its name there.")
+]
+ClaimsEndpoint = Annotated[
+    str, typer.Option(help="http://HOST:PORT/v1 of a chat server on this machine or network.")
+]
+ClaimsCache = Annotated[
+    Path | None, typer.Option(help="Folder that keeps a model's claims, by content.")
+]
+CLAIMS_KEY = "MARGINALIA_CLAIMS_KEY"
+"""Environment variable with the endpoint's bearer token, where it wants one."""
 
 
 @app.callback()
@@ -70,14 +87,20 @@ def rows(
     threshold: Tau = None,
     rule: Rule = "reference",
     no_judge: NoJudge = False,
+    claims: Claims = "syntax",
+    claims_model: ClaimsModel = "",
+    claims_endpoint: ClaimsEndpoint = "",
+    claims_cache: ClaimsCache = None,
 ) -> None:
     """Grade rows of {"diff", "review"[, "claims"]}: adds con, comp, rel, judge, signature.
 
     A line that is no row is named on standard error and left out; all others are graded. Exit
     codes: 0 every line was graded, 2 some were not (or a file or an option is wrong).
     """
+    from models.crscore.claims.by_model import ClaimsError
     from models.crscore.rows import RowError, open_lines, read_rows, score_rows, write_row
 
+    reader = claims_reader(claims, claims_model, claims_endpoint, claims_cache)
     scorer, judge = load(encoder, variant, threshold, rule, not no_judge)
     name = "standard input" if source == "-" else source
     faults = graded = 0
@@ -93,10 +116,12 @@ def rows(
             open_lines(out, "wb", sys.stdout.buffer) as sink,
         ):
             read = read_rows(lines, name, broken)
-            for row in progress(score_rows(read, scorer, judge), "reviews"):
+            for row in progress(score_rows(read, scorer, judge, reader), "reviews"):
                 write_row(sink, row)
                 graded += 1
             sink.flush()
+    except ClaimsError as error:
+        raise FatalError(str(error)) from error
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -220,6 +245,34 @@ def load(
         return scorer, Judge(scorer.encoder) if with_judge else None
     except (EncoderError, JudgeError, ThresholdError, ValueError) as error:
         raise FatalError(str(error)) from error
+
+
+def claims_reader(claims: str, model: str, endpoint: str, cache: Path | None) -> Reader:
+    """How the pseudo-references of a change are made, by the command's options."""
+    from models.crscore.claims.by_model import CausalModel, ClaimsError, Endpoint, ModelClaims
+    from models.crscore.score import read_references
+
+    if claims not in ("syntax", "model", "syntax+model"):
+        raise FatalError(f"--claims {claims}: use syntax, model or syntax+model")
+    if claims == "syntax":
+        if model or endpoint:
+            raise FatalError("a model is named but not asked: add --claims model (or syntax+model)")
+        return read_references
+    if not model:
+        raise FatalError(f"--claims {claims}: name the model by --claims-model")
+    if endpoint:
+        at = Endpoint(endpoint, model, os.environ.get(CLAIMS_KEY, ""))
+        try:
+            at.check()
+        except ClaimsError as error:
+            raise FatalError(str(error)) from error
+    written = ModelClaims(at if endpoint else CausalModel(model), cache)
+
+    def read(diff: str, language: str) -> tuple[PseudoReference, ...]:
+        own = () if claims == "model" else read_references(diff, language)
+        return (*written.of(diff), *own)
+
+    return read
 
 
 def graded_rows(source: str) -> Iterator[dict[str, Any]]:

@@ -11,13 +11,14 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from models.crscore.judge import Judge, row_of
 from models.crscore.score import CRScore, given_references, read_references
+from models.review_types import PseudoReference
 
 CHUNK = 256
 OUTPUT = ("con", "comp", "rel", "judge", "signature")
@@ -109,22 +110,32 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
+Reader = Callable[[str, str], Sequence[PseudoReference]]
+"""Pseudo-references of (diff, language)."""
+
+
 def score_rows(
-    rows: Iterable[dict[str, Any]], scorer: CRScore, judge: Judge | None
+    rows: Iterable[dict[str, Any]],
+    scorer: CRScore,
+    judge: Judge | None,
+    reader: Reader = read_references,
 ) -> Iterator[dict[str, Any]]:
-    """The rows with their scores, in order, ``CHUNK`` at a time."""
+    """The rows with their scores, in order, ``CHUNK`` at a time.
+
+    ``reader`` makes the pseudo-references of rows that bring no claims of their own.
+    """
     chunk: list[dict[str, Any]] = []
     for row in rows:
         chunk.append(row)
         if len(chunk) == CHUNK:
-            yield from _score_chunk(chunk, scorer, judge)
+            yield from _score_chunk(chunk, scorer, judge, reader)
             chunk = []
     if chunk:
-        yield from _score_chunk(chunk, scorer, judge)
+        yield from _score_chunk(chunk, scorer, judge, reader)
 
 
 def _score_chunk(
-    chunk: list[dict[str, Any]], scorer: CRScore, judge: Judge | None
+    chunk: list[dict[str, Any]], scorer: CRScore, judge: Judge | None, reader: Reader
 ) -> Iterator[dict[str, Any]]:
     read: dict[tuple[str, str], Any] = {}
     references = []
@@ -135,7 +146,7 @@ def _score_chunk(
         language = row["lang"] if isinstance(row.get("lang"), str) else ""
         key = row["diff"], language
         if key not in read:
-            read[key] = read_references(*key)
+            read[key] = tuple(reader(*key))
         references.append(read[key])
     scores = scorer.score_reference_batch(
         [(row["review"], given) for row, given in zip(chunk, references, strict=True)]

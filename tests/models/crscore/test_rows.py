@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -124,6 +126,40 @@ def test_memory_is_bounded_by_the_chunk() -> None:
     scored = score_rows(endless(), CRScore(), None)
     assert next(scored)["judge"] is None
     assert taken == CHUNK
+
+
+class HashedEncoder:
+    """Unit vectors by the hash of a text: quick, and another one for each text."""
+
+    name, sha256, dtype, library = "hashed", "0" * 64, "float32", "none"
+
+    def encode_groups(self, groups, variant="paper"):
+        return [np.stack([self._vector(text) for text in group]) for group in groups]
+
+    @staticmethod
+    def _vector(text: str) -> np.ndarray:
+        raw = hashlib.sha256(text.encode()).digest()
+        vector = np.frombuffer(raw, dtype=np.uint8).astype(np.float32) - 127.5
+        return vector / np.linalg.norm(vector)
+
+
+def test_ten_thousand_rows_in_constant_memory() -> None:
+    def endless():
+        for number in range(10_000):
+            review = f"Row {number} speaks of timeout {number}. " * (number % 7)
+            yield json.dumps({**ROW, "review": review, "claims": [f"Claim {number}."]}).encode()
+
+    scorer = CRScore(HashedEncoder(), threshold=0.5)
+    held = []
+    tracemalloc.start()
+    for done, row in enumerate(score_rows(read_rows(endless(), "rows"), scorer, None), 1):
+        assert 0.0 <= row["rel"] <= 1.0
+        if done % 2_000 == 0:
+            held.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert done == 10_000
+    # what is held after 10,000 rows is what was held after 2,000, within a chunk of rows
+    assert max(held) - held[0] < 1_000_000
 
 
 def scored_rows() -> list[dict[str, object]]:
