@@ -27,6 +27,8 @@ _COMMANDS: dict[str, tuple[str, str, str]] = {
     "explain": ("explain", "explain", "Say why a posted remark was posted, from the ledger."),
     "jobs": ("serve", "jobs_app", "The jobs in the ledger."),
     "feedback": ("feedback", "app", "What became of the posted comments."),
+    "learn": ("learn", "learn", "Learn from past reviews of a repository."),
+    "data": ("data", "app", "See, export and delete all that was learnt."),
     "train": ("train", "train", "Train a model, or go on with one."),
     "bench": ("bench", "app", "Score predictions and run the systems on data sets."),
     "score": ("score", "app", "Grade reviews by CRScore and the judge."),

@@ -1,0 +1,69 @@
+"""``marginalia data``: see all that was learnt of a team, take it away, delete it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="data",
+    help="See, export and delete all that was learnt.",
+    no_args_is_help=True,
+)
+Repository = Annotated[
+    str | None, typer.Option("--repo", metavar="OWNER/REPO", help="Only this repository.")
+]
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder for all that is kept.")]
+
+
+@app.callback()
+def _data() -> None:
+    """See, export and delete all that was learnt."""
+
+
+@app.command()
+def export(repository: Repository = None, data_dir: DataDir = None) -> None:
+    """Write all that was learnt as JSON lines on standard output; ``kind`` says what each is."""
+    import json
+
+    from bot.errors import FatalError
+    from bot.learn.data import exported
+    from bot.service.prepare import read_settings
+    from bot.store.lookup import existing_ledger
+
+    settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
+    with existing_ledger(settings) as ledger:
+        if ledger is None:
+            raise FatalError("there is no ledger yet, so nothing was learnt")
+        for row in exported(ledger.database, repository):
+            typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+@app.command()
+def delete(
+    repository: Repository = None,
+    data_dir: DataDir = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Of every repository; needed without --repo.")
+    ] = False,
+) -> None:
+    """Delete all that was learnt; what was deleted is said as JSON lines on standard output."""
+    import json
+
+    from bot.errors import FatalError
+    from bot.learn.data import deleted
+    from bot.learn.harvest import drop_harvest
+    from bot.service.prepare import read_settings
+    from bot.store.lookup import existing_ledger
+
+    if (repository is None) != everything:
+        raise FatalError("say what to delete: --repo OWNER/REPO, or --all")
+    settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
+    with existing_ledger(settings) as ledger:
+        if ledger is None:
+            raise FatalError("there is no ledger yet, so nothing was learnt")
+        for row in deleted(ledger.database, repository):
+            typer.echo(json.dumps(row, ensure_ascii=False))
+    drop_harvest(settings.data_dir, repository)

@@ -1,0 +1,135 @@
+"""``marginalia learn``: from what people said in past reviews."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.settings import Settings
+    from bot.store.ledger import Ledger
+
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder for all that is kept.")]
+
+
+def learn(
+    repository: Annotated[
+        str | None, typer.Argument(metavar="OWNER/REPO", help="A repository on GitHub.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="DIR", help="Read a folder of review comments instead."),
+    ] = None,
+    data_dir: DataDir = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Read merged pull requests' review comments and what followed; goes on where it stopped.
+
+    Bots, thanks and remarks that nothing followed are left out, and no names are kept. Makes a
+    retrieval index, a training set and the calibration's first data.
+    """
+    from bot.errors import FatalError
+    from bot.learn.harvest import harvest
+    from bot.learn.store import Learnt, shares
+    from bot.service.prepare import read_settings
+    from bot.store.ledger import Ledger
+
+    if (repository is None) == (export is None):
+        raise FatalError("say what to learn from: OWNER/REPO, or --repo DIR with an export")
+    settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
+    ledger = Ledger(settings.database, pool_size=1)
+    ledger.migrate()
+
+    def tell(line: str) -> None:
+        if not quiet:
+            typer.echo(f"learn: {line}", err=True)
+
+    try:
+        before = Learnt(ledger.database).repositories()
+        if export is not None:
+            _from_export(ledger, export, tell)
+        elif repository is not None:
+            _from_github(ledger, settings, repository, tell)
+        learnt = Learnt(ledger.database)
+        names = [
+            name
+            for name, count in learnt.repositories().items()
+            if count != before.get(name) or (repository or "").lower() == name.lower() or export
+        ]
+        for name in names:
+            made = harvest(ledger.database, settings.data_dir, name)
+            counts = shares(learnt.remarks(name))
+            typer.echo(
+                f"{name}: {counts['remarks']} remarks ({counts['suggestions']} with a suggestion), "
+                f"{counts['followed']} of {counts['known']} known to be followed; index and "
+                f"training set in {made.folder}"
+            )
+        if not names:
+            typer.echo("nothing to learn from was found")
+    finally:
+        ledger.close()
+
+
+def _from_export(ledger: Ledger, folder: Path, tell: Callable[[str], None]) -> None:
+    import time
+
+    from bot.errors import FatalError
+    from bot.learn.export import batches
+    from bot.learn.store import Learnt
+
+    if not folder.exists():
+        raise FatalError(f"--repo {folder}: there is no such folder")
+    learnt = Learnt(ledger.database)
+    source = f"export:{folder.resolve()}"
+    before = learnt.place(source)
+    if before is not None:
+        tell(f"going on behind line {before[1]} of {before[0]}")
+    kept = 0
+    for remarks, place, wrong in batches(folder, before):
+        kept += learnt.put(source, remarks, place, time.time())
+        for line in wrong:
+            tell(line)
+        tell(f"{place[0]}: {place[1]} lines read, {kept} remarks kept")
+
+
+def _from_github(
+    ledger: Ledger, settings: Settings, repository: str, tell: Callable[[str], None]
+) -> None:
+    import time
+
+    from bot.errors import FatalError
+    from bot.github.auth import AppIdentity
+    from bot.github.heads import GitHubHeads
+    from bot.jobs.forge import ForgeError
+    from bot.learn.github import History, installation_of, repository_ref
+    from bot.learn.store import Learnt
+    from bot.review.remote import reading_identity
+
+    identity = reading_identity(settings)
+    learnt = Learnt(ledger.database)
+    try:
+        installation = None
+        if isinstance(identity, AppIdentity):
+            installation = installation_of(identity.app_api(), repository)
+            if installation is None:
+                raise FatalError(f"the App is not installed on {repository}")
+        api = identity.api(installation)
+        ref = repository_ref(api, repository, installation)
+        before = learnt.place(ref.repository)
+        if before is not None:
+            tell(f"{ref.repository}: going on behind #{before[1]}")
+        kept = 0
+        history = History(api, GitHubHeads(identity), ref, tell)
+        for remarks, place in history.batches(before):
+            kept += learnt.put(ref.repository, remarks, place, time.time())
+            tell(f"{ref.repository}: #{place[1]} read, {kept} remarks kept")
+    except ValueError as error:
+        raise FatalError(str(error)) from error
+    except ForgeError as error:
+        raise FatalError(
+            f"{repository}: {error}: what was read is kept; run the same command to go on"
+        ) from error

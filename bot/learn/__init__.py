@@ -1,0 +1,1 @@
+"""Learning from what people said in reviews before this program came."""

@@ -1,0 +1,106 @@
+"""Reading history from a folder: JSON lines of review comments, plain or gzipped.
+
+A line is an object with ``diff_hunk`` and ``comment``; ``repo``, ``path``, ``line``, ``side``,
+``author``, ``followed`` and ``at`` are read where they are there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from bot.errors import FatalError
+from bot.learn.remarks import (
+    Remark,
+    is_bot,
+    is_small_talk,
+    key_of,
+    without_people,
+    without_text,
+)
+
+BATCH = 200
+"""Lines read between two writes."""
+Place = list[Any]
+"""File name and number of lines read of it."""
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The export's files in their order; raises ``FatalError`` where there is none."""
+    if folder.is_file():
+        return [folder]
+    found = sorted(p for p in folder.glob("*") if p.name.endswith((".jsonl", ".jsonl.gz")))
+    if not found:
+        raise FatalError(f"{folder}: no *.jsonl or *.jsonl.gz: give a folder with review comments")
+    return found
+
+
+def batches(
+    folder: Path, after: Place | None = None, size: int = BATCH
+) -> Iterator[tuple[list[Remark], Place, list[str]]]:
+    """Remarks worth keeping, the place behind them, and what was wrong with lines in between.
+
+    ``after`` is the place where an earlier run stopped.
+    """
+    files = files_of(folder)
+    names = [path.name for path in files]
+    start, done = 0, 0
+    if after is not None and after[0] in names:
+        start, done = names.index(str(after[0])), int(after[1])
+    for path in files[start:]:
+        batch: list[Remark] = []
+        wrong: list[str] = []
+        number = 0
+        with _open(path) as handle:
+            for number, text in enumerate(handle, 1):
+                if number <= done:
+                    continue
+                try:
+                    remark = _remark(json.loads(text), folder.name)
+                except (ValueError, TypeError) as error:
+                    wrong.append(f"{path}:{number}: left out: {error}")
+                    remark = None
+                if remark is not None:
+                    batch.append(remark)
+                if number % size == 0:
+                    yield batch, [path.name, number], wrong
+                    batch, wrong = [], []
+        if batch or wrong or number % size:
+            yield batch, [path.name, number], wrong
+        done = 0
+
+
+def _open(path: Path) -> TextIO:
+    if path.name.endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
+    return path.open("r", encoding="utf-8", errors="replace")
+
+
+def _remark(row: Any, name: str) -> Remark | None:
+    if not isinstance(row, dict):
+        raise ValueError("not a JSON object")
+    hunk, said = row.get("diff_hunk"), row.get("comment")
+    if not isinstance(hunk, str) or not isinstance(said, str):
+        raise ValueError("diff_hunk and comment must be text")
+    if is_bot(str(row.get("author") or "")):
+        return None
+    comment = without_people(said)
+    if is_small_talk(comment) or not hunk.strip():
+        return None
+    repository = str(row.get("repo") or name)
+    line = row.get("line")
+    made = Remark(
+        key=key_of(row.get("path"), line, row.get("side"), hunk, comment),
+        repository=repository,
+        path=str(row.get("path") or ""),
+        line=line if isinstance(line, int) else None,
+        side=str(row.get("side") or "RIGHT"),
+        diff_hunk=hunk,
+        comment=comment,
+        followed=row["followed"] if isinstance(row.get("followed"), bool) else None,
+        at=float(row.get("at") or 0.0),
+    )
+    return without_text(made) if made.followed is False else made
