@@ -16,7 +16,7 @@ from typing import ClassVar
 from models.analyzers.base import CommandAnalyzer, Work
 from models.review_types import Finding, Severity
 
-LIMIT = 20
+LIMIT = 25
 """McCabe's own limit is 10 and most tools warn from 15; a reviewer speaks where few disagree."""
 NOTABLE_RISE = 5
 NOTABLE_SHARE = 0.2

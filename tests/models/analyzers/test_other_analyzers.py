@@ -11,7 +11,7 @@ EXAMPLES = {
     "ruff": ("a.py", "def f(x=[]):\n    return x\n"),
     "ast-grep": ("a.js", "debugger;\n"),
     "bandit": ("a.py", "import torch\n\nweights = torch.load('w.bin')\n"),
-    "lizard": ("a.py", "def f(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(21))),
+    "lizard": ("a.py", "def f(x):\n" + "".join(f"    if x == {n}: g()\n" for n in range(30))),
     "oxlint": ("a.ts", "const o = { a: 1, a: 2 };\nexport default o;\n"),
     "shellcheck": ("run.sh", "#!/bin/bash\ncd /tmp/x\nrm -rf ./*\n"),
     "hadolint": ("Dockerfile", "FROM debian:12\nRUN cd /x && ls\n"),
@@ -210,11 +210,11 @@ def complex_function(branches: int, name: str = "f") -> str:
 @pytest.mark.parametrize(
     ("before", "after", "speaks"),
     [
-        (10, 21, True),
-        (20, 21, False),
-        (19, 20, True),
-        (25, 30, False),
-        (25, 31, True),
+        (10, 25, True),
+        (25, 26, False),
+        (24, 25, True),
+        (30, 35, False),
+        (30, 37, True),
         (50, 60, False),
         (40, 25, False),
     ],
@@ -227,8 +227,8 @@ def test_complexity_counts_where_the_change_raised_it(before, after, speaks):
     found = introduced(changed(old, new), *report)
     assert bool(found) is speaks
     for one in found:
-        said = f"`f` has a cyclomatic complexity of {after + 1} (over 20);"
-        if before >= 20:
+        said = f"`f` has a cyclomatic complexity of {after + 1} (over 25);"
+        if before >= 25:
             said = f"The cyclomatic complexity of `f` rose from {before + 1} to {after + 1};"
         assert one.message.startswith(said)
         assert before < one.line <= one.end_line <= after + 1 or one.line == 1
