@@ -208,7 +208,10 @@ TROUBLES = {
     ),
     24: Trouble(
         "a model in each of many web processes: out of memory",
-        ("bot/jobs/test_worker.py::test_nothing_heavy_is_in_the_web_process",),
+        (
+            "bot/jobs/test_worker_process.py::test_nothing_heavy_is_in_the_web_process",
+            "bot/jobs/test_worker_process.py::test_jobs_are_bounded",
+        ),
     ),
     25: Trouble(
         "65,536 characters a comment, 50 annotations a request; empty and looping comments",

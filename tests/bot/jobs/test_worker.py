@@ -2,198 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-
-import pytest
-import sqlalchemy as sa
-from dbos import DBOS
 
 from bot.jobs.forge import (
-    CommandResult,
-    Comment,
-    DraftReview,
-    Plan,
     PullRef,
     PullState,
-    RequestKind,
     Reviewed,
     ReviewRequest,
     Transient,
 )
-from bot.jobs.queue import JobQueue
-from bot.jobs.review import STEP_NAMES
-from bot.jobs.services import Chore, Services
-from bot.jobs.sweeper import Sweeper
-from bot.jobs.worker import Worker, executor_name
-from bot.metrics_export import Metrics, exposition
-from bot.review.types import Progress, ReviewOptions, ReviewResult, Sources
-from bot.settings import Settings
+from bot.review.types import Progress
 from bot.store.deliveries import NewDelivery
-from bot.store.ledger import Ledger
 from bot.store.recorder import Recorder
-from bot.store.tables import Delivery, DeliveryState, Job, JobState, ReviewRowState
-from models.change import Change
-from tests.bot.jobs.memory_forge import MemoryForge
-from tests.bot.service import BASE, HEAD, REF, result, state
+from bot.store.tables import DeliveryState, Job, JobState, ReviewRowState
+from tests.bot.jobs.bench import (
+    PATIENCE,
+    Bench,
+    bench,
+    database_url,
+    wait,
+)
+from tests.bot.service import BASE, HEAD, REF, state
 
-PATIENCE = 600.0
-LEASE = 600.0
-"""Seconds; long, so that no machine is so loaded that a living worker looks dead."""
-
-
-@dataclass
-class OneRemark:
-    """A reviewer that says one thing; ``trouble`` runs first."""
-
-    trouble: Callable[[Progress], None] = lambda _progress: None
-    options: list[ReviewOptions] = field(default_factory=list)
-
-    def review(
-        self, change: Change, sources: Sources, options: ReviewOptions, progress: Progress
-    ) -> ReviewResult:
-        self.options.append(options)
-        self.trouble(progress)
-        return result(change)
-
-
-@dataclass
-class PlainPolicy:
-    """Reviews everything; ``skip`` where not."""
-
-    skip: Callable[[PullState, ReviewRequest], str] = lambda _state, _request: ""
-
-    def plan(self, ref: PullRef, state: PullState, request: ReviewRequest) -> Plan:
-        return Plan(skip=self.skip(state, request))
-
-
-class PlainComposer:
-    """The summary and the marker."""
-
-    def compose(self, result: ReviewResult, plan: Plan, marker: str) -> DraftReview | None:
-        told = "".join(f"> {note}\n" for note in plan.notes)
-        return DraftReview(f"{result.review.summary}\n{told}{marker}", (), marker)
-
-
-@dataclass
-class FullReviewCommander:
-    """Any command asks for a full review."""
-
-    ran: list[int] = field(default_factory=list)
-
-    def mentions(self, body: str) -> bool:
-        return "/marginalia" in body
-
-    def run(self, ref: PullRef, comment: Comment) -> CommandResult:
-        self.ran.append(comment.id)
-        key = f"comment:{comment.id}"
-        return CommandResult(ReviewRequest(RequestKind.COMMAND, key, True, comment.author))
-
-
-@dataclass
-class Bench:
-    """One service in this process, on SQLite."""
-
-    settings: Settings
-    ledger: Ledger
-    queue: JobQueue
-    forge: MemoryForge
-    reviewer: OneRemark = field(default_factory=OneRemark)
-    policy: PlainPolicy = field(default_factory=PlainPolicy)
-    commander: FullReviewCommander = field(default_factory=FullReviewCommander)
-    metrics: Metrics = field(default_factory=Metrics)
-    chores: tuple[Chore, ...] = ()
-    worker: Worker | None = None
-    count: int = 0
-
-    def start(self) -> None:
-        services = Services(self.forge, self.policy, self.reviewer, PlainComposer(), self.commander)
-        self.worker = Worker(self.settings, self.ledger, services, self.metrics, chores=self.chores)
-        self.worker.start()
-
-    def deliver(self, event: str = "pull_request", **payload: object) -> int:
-        self.count += 1
-        body = json.dumps(
-            {
-                "action": "opened",
-                "pull_request": {"number": REF.number},
-                "repository": {"id": REF.repository_id, "full_name": REF.repository},
-                "installation": {"id": REF.installation_id},
-                "nonce": self.count,
-                **payload,
-            }
-        ).encode()
-        new = NewDelivery(
-            target="integration:1",
-            guid=f"g{self.count}",
-            event=event,
-            body=body,
-            body_sha256=hashlib.sha256(body).hexdigest(),
-            installation_id=REF.installation_id,
-        )
-        return Recorder(self.ledger.database, self.queue.deliver_new).record(new).id
-
-    def handled(self, number: int) -> Delivery:
-        def done() -> bool:
-            row = self.ledger.deliveries.get(number)
-            return row is not None and row.state != DeliveryState.RECEIVED
-
-        wait(done, f"delivery {number}")
-        row = self.ledger.deliveries.get(number)
-        assert row is not None
-        return row
-
-    def jobs(self) -> list[Job]:
-        return self.ledger.jobs.recent()
-
-    def ended(self, count: int = 1) -> list[Job]:
-        def done() -> bool:
-            jobs = self.jobs()
-            return len(jobs) >= count and all(job.finished_at for job in jobs)
-
-        wait(done, f"the end of {count} jobs")
-        return self.jobs()
-
-
-def wait(what: Callable[[], bool], name: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < deadline, f"{name}: not within {PATIENCE:g} s"
-        time.sleep(0.03)
-
-
-@pytest.fixture
-def bench(database_url: str, tmp_path: Path, ledger: Ledger, queue: JobQueue) -> Iterator[Bench]:
-    settings = Settings(
-        database_url=database_url,
-        data_dir=tmp_path,
-        poll_interval=0.05,
-        heartbeat=1,
-        lease=LEASE,
-        sweep_interval=0.5,
-        retry_delay=0.05,
-        retry_delay_max=0.1,
-        max_tries=3,
-        drain=5,
-    )
-    bench = Bench(settings, ledger, queue, MemoryForge(state()))
-    yield bench
-    if bench.worker is not None:
-        bench.worker.stop()
-
-
-@pytest.fixture
-def database_url(sqlite_template: Path, tmp_path: Path) -> str:
-    """SQLite only: the crash matrix runs on PostgreSQL too."""
-    import shutil
-
-    shutil.copy(sqlite_template, tmp_path / "ledger.db")
-    return f"sqlite:///{tmp_path / 'ledger.db'}"
+__all__ = ["bench", "database_url"]
 
 
 def test_one_review_a_head_whatever_is_delivered(bench: Bench) -> None:
@@ -362,32 +193,6 @@ def test_shadow_mode_records_everything_and_posts_nothing(bench: Bench) -> None:
     assert bench.ledger.reviews.last_reviewed(7, 3) is not None
 
 
-def test_metrics_tell_of_jobs_steps_ages_and_verdicts(bench: Bench) -> None:
-    bench.start()
-    bench.deliver()
-    bench.ended()
-    bench.metrics.quota(4990, 5000, 0.0)
-    text = exposition(bench.metrics, bench.ledger.database, bench.settings.lease).decode()
-    for step in STEP_NAMES:
-        assert f'marginalia_step_seconds_count{{step="{step}"}} 1.0' in text
-    for line in (
-        'marginalia_jobs_ended_total{state="done"} 1.0',
-        'marginalia_jobs{state="done"} 1.0',
-        'marginalia_ledger_deliveries{state="handled"} 1.0',
-        'marginalia_reviews{state="submitted"} 1.0',
-        'marginalia_candidates{reason="posted"} 1.0',
-        "marginalia_oldest_job_seconds 0.0",
-        "marginalia_github_quota_remaining 4990.0",
-    ):
-        assert line in text, line
-    waiting = state("e" * 40)
-    old = time.time() - 100
-    bench.ledger.jobs.request(REF, waiting, ReviewRequest(), None, old, lambda *_: None)
-    text = exposition(bench.metrics, bench.ledger.database, bench.settings.lease).decode()
-    (age,) = re.findall(r"^marginalia_oldest_job_seconds (\S+)$", text, re.M)
-    assert float(age) >= 100
-
-
 def test_what_was_said_and_dismissed_reaches_the_reviewer(bench: Bench) -> None:
     """Trouble 7: a dismissed remark never returns."""
     bench.ledger.memory.dismiss(7, 3, "fp-old", "ann", 1.0)
@@ -407,26 +212,6 @@ def test_what_could_not_be_read_is_told_in_the_review(bench: Bench) -> None:
     review = bench.ledger.reviews.of_job(job.id)
     assert review is not None
     assert review.notes == list(bench.forge.notes)
-
-
-def test_chores_run_at_the_start_whoever_held_them_before(bench: Bench) -> None:
-    """A worker that died an instant ago holds the hour: the next one looks for itself at once."""
-    hourly: list[float] = []
-    often: list[float] = []
-    for name in ("hourly", "often"):
-        assert bench.ledger.workers.take_lease(f"chore:{name}", "dead:1:x", 3600)
-    bench.settings = bench.settings.model_copy(update={"heartbeat": 0.02, "lease": 0.1})
-    bench.chores = (
-        Chore("hourly", 3600, lambda: hourly.append(time.monotonic())),
-        Chore("often", 0.1, lambda: often.append(time.monotonic())),
-    )
-    bench.start()
-    wait(lambda: bool(hourly and often), "the first runs")
-    assert not bench.ledger.workers.take_lease("chore:often", "other:1:x", 3600), "still the dead's"
-    with bench.ledger.database.write() as session:
-        session.execute(sa.text("UPDATE leases SET until = 0 WHERE holder = 'dead:1:x'"))
-    wait(lambda: len(often) >= 4, "later runs, when its lease has run out")
-    assert len(hourly) == 1
 
 
 def test_the_sweeper_wakes_a_delivery_without_a_job(bench: Bench) -> None:
@@ -493,109 +278,6 @@ def test_what_is_taken_from_the_app_is_not_reviewed(bench: Bench) -> None:
 
 def later(_session: object, _job: Job, delay: float = 0) -> None:
     """Queue for a day that does not come in this test: the ledger's row is what counts."""
-
-
-# the guards of the job library, each by its name
-
-
-def test_guard_executor_names_are_unique() -> None:
-    assert executor_name() != executor_name()
-
-
-def test_guard_the_version_is_pinned(bench: Bench) -> None:
-    number = bench.deliver()
-    (queued,) = bench.queue.client.list_workflows(queue_name="deliveries")
-    assert queued.app_version == bench.settings.job_version
-    bench.start()
-    assert DBOS.application_version == bench.settings.job_version
-    assert bench.handled(number).state == DeliveryState.HANDLED
-
-
-def test_guard_a_dead_workers_job_goes_to_its_own_queue(bench: Bench) -> None:
-    """And to no other queue, and not while its worker lives."""
-    bench.deliver()
-    with bench.ledger.database.write() as session:
-        from sqlalchemy import text
-
-        session.execute(
-            text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'dead:1:x'")
-        )
-    bench.ledger.workers.beat("dead:1:x", "h", 1)
-    sweeper = Sweeper(bench.settings, bench.ledger, bench.queue, "me")
-    assert sweeper.reap() == 0
-    bench.ledger.workers.stop("dead:1:x")
-    assert sweeper.reap() == 1
-    (row,) = bench.queue.client.list_workflows(name="deliver")
-    assert (row.status, row.queue_name) == ("ENQUEUED", "deliveries")
-    other = Sweeper(bench.settings, bench.ledger, bench.queue, "other")
-    assert other.reap() == 0, "one reaper at a time"
-
-
-def test_a_late_heartbeat_does_not_cost_a_living_worker_its_jobs(bench: Bench) -> None:
-    """An overloaded machine: no beat within the lease, but the process runs and holds its lock."""
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, pathlib, bot.jobs.presence as p; "
-        "own = p.Presence(pathlib.Path(sys.argv[1]), 'late:1:x'); own.announce(); "
-        "print('here', flush=True); sys.stdin.read()"
-    )
-    other = subprocess.Popen(
-        [sys.executable, "-c", code, str(bench.settings.data_dir)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert other.stdout is not None
-    assert other.stdout.readline() == b"here\n"
-    bench.deliver()
-    bench.ledger.workers.beat("late:1:x", "h", 1)
-    with bench.ledger.database.write() as session:
-        session.execute(
-            sa.text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'late:1:x'")
-        )
-        session.execute(sa.text(f"UPDATE workers SET beat_at = beat_at - {2 * LEASE}"))
-    sweeper = Sweeper(bench.settings, bench.ledger, bench.queue, "me")
-    assert sweeper.reap() == 0, "it lives"
-    assert list((bench.settings.data_dir / "workers").iterdir()), "its file is left alone"
-    with bench.ledger.database.write() as session:
-        session.execute(sa.text(f"UPDATE workers SET beat_at = beat_at - {10 * LEASE}"))
-    assert sweeper.reap() == 1, "a process that hangs for ten leases is as good as dead"
-    with bench.ledger.database.write() as session:
-        session.execute(
-            sa.text("UPDATE workflow_status SET status = 'PENDING', executor_id = 'late:1:x'")
-        )
-        session.execute(sa.text(f"UPDATE workers SET beat_at = beat_at + {10 * LEASE}"))
-    other.kill()
-    other.wait()
-    other.stdout.close()
-    assert sweeper.reap() == 1, "killed: the kernel has let go of its lock"
-
-
-def test_the_dead_workers_files_are_cleared_away(bench: Bench) -> None:
-    folder = bench.settings.data_dir / "workers"
-    folder.mkdir()
-    (folder / "dead:1:x.lock").touch()
-    bench.start()
-    assert bench.worker is not None
-    assert [path.name for path in folder.iterdir()] == [f"{bench.worker.name}.lock"]
-    bench.worker.stop()
-    bench.worker = None
-    assert list(folder.iterdir()) == []
-
-
-def test_nothing_heavy_is_in_the_web_process() -> None:
-    """Trouble 24: a model in each web process. None imports a model's library, nor GitHub's."""
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, bot.app, bot.webhook; "
-        "print([n for n in ('torch', 'transformers', 'sentence_transformers', 'github', 'numpy')"
-        " if n in sys.modules])"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
 
 
 def test_a_storm_of_labels_costs_the_forge_nothing(bench: Bench) -> None:
