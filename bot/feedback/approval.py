@@ -116,9 +116,12 @@ def queue(
         limit: at most so many.
         offset: how many are left out before them.
     """
-    query = sa.select(ApprovalRow).where(*_chosen(repositories, state))
+    # numbers first, from the index alone: texts are read of this page's rows only
+    page = sa.select(ApprovalRow.id).where(*_chosen(repositories, state))
+    page = page.order_by(ApprovalRow.id).limit(limit).offset(offset)
+    query = sa.select(ApprovalRow).where(ApprovalRow.id.in_(page))
     with database.read() as session:
-        rows = session.execute(query.order_by(ApprovalRow.id).limit(limit).offset(offset))
+        rows = session.execute(query.order_by(ApprovalRow.id))
         return [_waiting(row) for row in rows.scalars()]
 
 
