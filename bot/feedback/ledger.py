@@ -13,6 +13,7 @@ from bot.feedback.outcome import ACCEPTED, Event, Kind, Outcome, State, decide
 from bot.feedback.region import Fate, Followed
 from bot.feedback.tables import AnchorRow, FeedbackEvent, OutcomeRow
 from bot.jobs.forge import PullRef
+from bot.learn.store import Learnt
 from bot.review.worth import Calibration, sureness
 from bot.store.database import Database
 from bot.store.memory import Memory, repo_scope
@@ -164,7 +165,11 @@ class Feedback:
             return session.execute(query).scalar_one_or_none()
 
     def learn(
-        self, repository_id: int, now: float, installation_id: int | None = None
+        self,
+        repository_id: int,
+        now: float,
+        installation_id: int | None = None,
+        repository: str = "",
     ) -> AcceptanceModel:
         """Learn a repository's calibration from its own and its installation's final states.
 
@@ -172,17 +177,21 @@ class Feedback:
         """
         own = self.outcomes(repository_id)
         installation = own[-1].installation_id if own else installation_id
-        model = AcceptanceModel.shipped().learn(
-            observed(own), observed(self._of_installation(installation, repository_id))
+        others = self._pooled(
+            repository_id, installation, own[-1].repository if own else repository
         )
+        model = AcceptanceModel.shipped().learn(observed(own), others)
         self._memory.put(repo_scope(repository_id), MODEL_KEY, model.to_json(), now)
         return model
 
-    def model(self, repository_id: int, installation_id: int | None = None) -> AcceptanceModel:
+    def model(
+        self, repository_id: int, installation_id: int | None = None, repository: str = ""
+    ) -> AcceptanceModel:
         """The calibration as last learnt.
 
-        Where there is none: what the installation's other repositories answered, and without any
-        the shipped prior. A state of another version counts as none: it is made again by the
+        Where there is none: what the installation's other repositories answered, and what became
+        of people's own remarks in the history of ``repository`` (``marginalia learn``); without
+        any the shipped prior. A state of another version counts as none: it is made again by the
         next ``learn``.
         """
         state = self._memory.get(repo_scope(repository_id), MODEL_KEY)
@@ -191,7 +200,7 @@ class Feedback:
                 return AcceptanceModel.from_json(state)
             except ValueError:
                 pass  # of another version
-        others = observed(self._of_installation(installation_id, repository_id))
+        others = self._pooled(repository_id, installation_id, repository)
         return AcceptanceModel.shipped().learn([], others) if others else AcceptanceModel.shipped()
 
     def forget(self, repository_id: int) -> int:
@@ -222,6 +231,13 @@ class Feedback:
         with self._db.read() as session:
             rows = list(session.execute(query.order_by(CandidateRow.id)).scalars())
         return [self._judged(row) for row in rows]
+
+    def _pooled(
+        self, repository_id: int, installation_id: int | None, repository: str
+    ) -> list[Observed]:
+        """What is known beside the repository's own outcomes: its neighbours', its history."""
+        found = observed(self._of_installation(installation_id, repository_id))
+        return found + (Learnt(self._db).observed(repository) if repository else [])
 
     def _of_installation(self, installation: int | None, but: int) -> list[OutcomeRow]:
         if installation is None:

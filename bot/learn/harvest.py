@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,6 +81,8 @@ def _write_training(path: Path, remarks: Sequence[Remark]) -> None:
 def _write_index(folder: Path, remarks: Sequence[Remark]) -> None:
     from models.systems.retrieval import Retrieval
 
+    # it tells of every step, whatever the level that was asked for
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
     system = Retrieval()
     system.fit(Task.RCG, examples_of(remarks))
     system.save(folder)
