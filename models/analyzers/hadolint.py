@@ -42,6 +42,8 @@ MESSAGES = {
     "DL4006": "Set `SHELL` with `-o pipefail`, or a failure before the pipe is lost.",
 }
 """The rules that are reported, in our words; the others are left out."""
+MILDER = {"DL3020": Severity.INFO, "DL3042": Severity.INFO}
+"""What the tool calls an error or a warning, and what only makes an image larger or less plain."""
 _PARSE_ERROR = "DL1000"
 
 
@@ -97,7 +99,7 @@ def _finding(row: dict[str, Any], work: Work) -> Finding:
         line=line,
         end_line=line,
         message=f"{text}." if shell else MESSAGES[code],
-        severity=_SEVERITIES.get(row["level"], Severity.INFO),
+        severity=MILDER.get(code, _SEVERITIES.get(row["level"], Severity.INFO)),
         url=f"https://www.shellcheck.net/wiki/{code}"
         if shell
         else f"https://github.com/hadolint/hadolint/wiki/{code}",

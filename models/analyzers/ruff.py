@@ -76,6 +76,8 @@ def _finding(row: dict[str, Any], path: str, index: LineIndex | None) -> Finding
         end_line -= 1
     if code == _UNREADABLE:
         return None
+    if code == "F821" and _names_its_own_class(row["message"], line, index):
+        return None
     if code == "T100" and row["message"].startswith("Import"):
         # a tool may well work with a debugger; a call that stops the program is another thing
         return None
@@ -97,6 +99,20 @@ def _finding(row: dict[str, Any], path: str, index: LineIndex | None) -> Finding
         url=row.get("url") or "",
         fix=_fix(row.get("fix"), index),
     )
+
+
+def _names_its_own_class(message: str, line: int, index: LineIndex | None) -> bool:
+    """Whether an undefined name is a class of this file in an annotation.
+
+    From Python 3.14 on annotations are read late, and which Python it is for is not known here.
+    """
+    found = re.search(r"`(\w+)`", message)
+    if found is None or index is None:
+        return False
+    name = found[1]
+    text = index.text.split("\n")[line - 1]
+    annotates = re.search(rf"(:|->|\[|\|)\s*\b{name}\b", text) is not None
+    return annotates and re.search(rf"^\s*class {name}\b", index.text, re.M) is not None
 
 
 def _message(code: str, text: str) -> str:

@@ -80,6 +80,8 @@ _ERRORS = _codes(
 
 def severity(code: str) -> Severity:
     """How bad a rule's finding is."""
+    if code == "F541":
+        return Severity.INFO  # of the family F5 the one that changes nothing
     if code.startswith(tuple(_ERRORS)):
         return Severity.ERROR
     if code in SIMPLIFICATIONS and code not in ("B904", "F841", "F401"):

@@ -196,6 +196,11 @@ def test_a_syntax_error_is_reported_once(name):
     assert [one.rule for one in report.findings if one.rule == "syntax"] == ["syntax"]
 
 
+def test_a_larger_image_is_no_error():
+    report = run("hadolint", {"Dockerfile": "FROM debian:12\nWORKDIR /a\nADD . /a\n"})
+    assert [(one.rule, one.severity) for one in report.findings] == [("DL3020", Severity.INFO)]
+
+
 def test_an_ignore_list_is_no_dockerfile():
     report = run("hadolint", {"Dockerfile.dockerignore": "*\n", "a/Dockerfile": "FROM x\nRUNN y\n"})
     assert [(one.path, one.message) for one in report.findings] == [

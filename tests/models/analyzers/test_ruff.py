@@ -56,6 +56,20 @@ def test_a_debuggers_call_was_left_in_and_its_import_may_be_meant():
     assert (finding.rule, finding.line) == ("T100", 3)
 
 
+def test_a_class_that_names_itself_in_an_annotation_is_known():
+    text = "class Matrix:\n    def __mul__(self, b: Matrix) -> Matrix:\n        return b\n"
+    assert findings(text) == ()
+    (finding,) = findings(text.replace("b: Matrix", "b: Vector"))
+    assert (finding.rule, finding.message[:8]) == ("F821", "`Vector`")
+    (early,) = findings("x = Matrix()\n\n\nclass Matrix:\n    y = x\n")
+    assert early.rule == "F821"
+
+
+def test_an_f_string_without_a_placeholder_is_no_error():
+    (finding,) = findings("x = f'a'\n")
+    assert (finding.rule, finding.severity) == ("F541", Severity.INFO)
+
+
 def test_style_that_linters_have_is_off_until_it_is_asked_for():
     text = "if x := f():\n    y = set([1])\nelse:\n    if x == 2:\n        f()\n"
     assert [one.rule for one in findings(text)] == ["F821", "F821"]
