@@ -276,7 +276,9 @@ class ReviewRunner:
 
     def _learnt(self, job: Job) -> Mapping[str, Any]:
         """What this team's answers taught, or its installation's where it has none yet."""
-        return self._feedback.model(job.repository_id, job.installation_id).to_json()
+        return self._feedback.model(
+            job.repository_id, job.installation_id, job.repository
+        ).to_json()
 
     def _progress(self, job: Job) -> Progress:
         last = time.monotonic()
