@@ -222,35 +222,9 @@ class EditCodec:
                 sums[-1] += value
         return tuple(math.exp(value) for value in sums)
 
-    def allowed(self, prefix: Sequence[int], line_count: int) -> list[int] | None:
-        """Which ids may follow in a well-formed answer; ``None`` means any plain token.
-
-        A list that ends the free text part carries the plain tokens implicitly: see
-        ``free_text_stops``. Used to constrain decoding, so that every beam is an edit.
-        """
-        if not prefix:
-            return [self.none, *self.line_ids[: line_count + 1]]
-        if prefix[-1] == self.none:
-            return [self.end]
-        markers = [index for index, number in enumerate(prefix) if number in self._line_of]
-        if markers and markers[-1] == len(prefix) - 1 and len(markers) % 2 == 1:
-            return self.line_ids[self._line_of[prefix[-1]] : line_count + 1]
-        return None
-
-    def free_text_stops(self, prefix: Sequence[int], line_count: int) -> list[int]:
-        """Special ids that may stand after the free text in ``prefix`` (end, a next edit).
-
-        They are allowed only after a line feed or directly after the two markers of a deletion.
-        """
-        newline = self.newline
-        markers = [number for number in prefix if number in self._line_of]
-        deletion = bool(markers) and prefix[-1] in self._line_of
-        if deletion and markers[-1] == markers[-2]:
-            return []
-        if prefix[-1] != newline and not deletion:
-            return []
-        floor = self._line_of[markers[-1]] + 1
-        return [self.end, *self.line_ids[floor : line_count + 1]]
+    def line_of(self, token: int) -> int | None:
+        """The line that a marker names; ``None`` for every other token."""
+        return self._line_of.get(token)
 
     @property
     def newline(self) -> int:

@@ -14,55 +14,17 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from transformers import LogitsProcessor, LogitsProcessorList, T5ForConditionalGeneration
-from transformers.modeling_outputs import BaseModelOutput
+from transformers import T5ForConditionalGeneration
 
 from models.generators.base import Answer, GeneratorError, Window
 from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
-from models.generators.line_edits import EditCodec
+from models.generators.line_edits import EditCodec, apply_edits
+from models.generators.rules import EditRule, PlainRule
+from models.generators.search import Found, Rule, beam_search
+from models.generators.t5_decoder import T5Decoder
 
 MAX_SOURCE = 256
 MAX_ANSWER = 80
-
-
-class _WellFormed(LogitsProcessor):  # type: ignore[misc]
-    """Lets each beam continue only as a well-formed edit of its own window."""
-
-    def __init__(self, codec: EditCodec, line_counts: Sequence[int], beams: int, size: int) -> None:
-        self.codec = codec
-        self.counts = [count for count in line_counts for _ in range(beams)]
-        plain = torch.ones(size, dtype=torch.bool)
-        plain[list(codec.special)] = False
-        self.plain = plain
-
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Masks what may not follow each row's ids (which begin with the start token)."""
-        allowed = torch.zeros_like(scores, dtype=torch.bool)
-        for row, ids in enumerate(input_ids.tolist()):
-            prefix = ids[1:]
-            if self.codec.end in prefix:
-                allowed[row, [self.codec.pad, self.codec.end]] = True
-                continue
-            following = self.codec.allowed(prefix, self.counts[row])
-            if following is not None:
-                allowed[row, [i for i in following if prefix or i != self.codec.none]] = True
-            else:
-                allowed[row] = self.plain
-                allowed[row, self.codec.free_text_stops(prefix, self.counts[row])] = True
-        return scores.masked_fill(~allowed, float("-inf"))
-
-
-class _PlainText(LogitsProcessor):  # type: ignore[misc]
-    """Lets a comment be only plain tokens and the end."""
-
-    def __init__(self, codec: EditCodec, size: int) -> None:
-        allowed = torch.ones(size, dtype=torch.bool)
-        allowed[list(codec.special - {codec.end, codec.pad})] = False
-        self.allowed = allowed
-
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Masks every marker."""
-        return scores.masked_fill(~self.allowed, float("-inf"))
 
 
 class T5EditGenerator:
@@ -87,6 +49,9 @@ class T5EditGenerator:
         except (OSError, ValueError) as error:
             raise GeneratorError(f"model {str(source)!r} cannot be read: {error}") from error
         self.model = model.eval()
+        self.decoder = T5Decoder(self.model)
+        self._plain = torch.ones(model.config.vocab_size, dtype=torch.bool)
+        self._plain[list(self.codec.special)] = False
         self.beams = beams
         self.batch = batch
 
@@ -110,21 +75,19 @@ class T5EditGenerator:
         ]
         result: list[list[Answer]] = [[] for _ in windows]
         for chosen, encoded, mask in self._batches(rows):
-            counts = [len(windows[i].lines) for i in chosen]
-            nothing = self._nothing(encoded, mask)
-            size = self.model.config.vocab_size
-            processor = _WellFormed(self.codec, counts, self.beams, size)
-            sequences = self._search(encoded, mask, processor, answers)
-            for (position, ids), tokens in zip(
-                sequences, self._probabilities(encoded, mask, sequences), strict=True
-            ):
-                index = chosen[position]
-                edits = self.codec.parse(ids, counts[position])
-                # a beam cut off by the length limit is no edit
-                if not edits or self.codec.end not in ids:
-                    continue
-                parts = self.codec.parts(ids, tokens)
-                result[index].append(_answer(tokens, nothing[position], edits=edits, parts=parts))
+            rules = [EditRule(self.codec, windows[i].lines) for i in chosen]
+            found, first = self._search(encoded, mask, rules, answers)
+            nothing = first[:, self.codec.none].exp().tolist()
+            for position, index in enumerate(chosen):
+                lines = windows[index].lines
+                for one in found[position]:
+                    edits = self.codec.parse(one.ids, len(lines))
+                    if not edits or apply_edits(lines, edits) == list(lines):
+                        continue
+                    parts = self.codec.parts(one.ids, one.tokens)
+                    answer = _answer(one.tokens, nothing[position], edits=edits, parts=parts)
+                    result[index].append(answer)
+                del result[index][answers:]
         return result
 
     def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
@@ -134,14 +97,15 @@ class T5EditGenerator:
             for w in windows
         ]
         result: list[list[Answer]] = [[] for _ in windows]
-        processor = _PlainText(self.codec, self.model.config.vocab_size)
         for chosen, encoded, mask in self._batches(rows):
-            sequences = self._search(encoded, mask, processor, answers)
-            probabilities = self._probabilities(encoded, mask, sequences)
-            for (position, ids), tokens in zip(sequences, probabilities, strict=True):
-                text = self.codec.text(ids).strip()
-                if text and self.codec.end in ids:
-                    result[chosen[position]].append(_answer(tokens, 0.0, text=text))
+            rules = [PlainRule(self.codec) for _ in chosen]
+            found, _ = self._search(encoded, mask, rules, answers, by_mean=True)
+            for position, index in enumerate(chosen):
+                for one in found[position]:
+                    text = self.codec.text(one.ids).strip()
+                    if text:
+                        result[index].append(_answer(one.tokens, 0.0, text=text))
+                del result[index][answers:]
         return result
 
     def fits(self, window: Window) -> bool:
@@ -165,70 +129,27 @@ class T5EditGenerator:
                 encoded = self.model.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
             yield chosen, encoded, mask
 
-    def _logits(
-        self, encoded: torch.Tensor, mask: torch.Tensor, inputs: torch.Tensor
-    ) -> torch.Tensor:
-        with torch.inference_mode():
-            output = self.model(
-                encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
-                attention_mask=mask,
-                decoder_input_ids=inputs,
-            )
-        logits: torch.Tensor = output.logits.float()
-        return logits
-
-    def _nothing(self, encoded: torch.Tensor, mask: torch.Tensor) -> list[float]:
-        start = torch.full((len(encoded), 1), self.codec.pad)
-        first = torch.softmax(self._logits(encoded, mask, start)[:, 0], -1)
-        values: list[float] = first[:, self.codec.none].tolist()
-        return values
-
     def _search(
         self,
         encoded: torch.Tensor,
         mask: torch.Tensor,
-        processor: LogitsProcessor,
-        answers: int,
-    ) -> list[tuple[int, list[int]]]:
-        with torch.inference_mode():
-            sequences = self.model.generate(
-                encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
-                attention_mask=mask,
-                num_beams=self.beams,
-                num_return_sequences=min(answers, self.beams),
-                max_new_tokens=MAX_ANSWER,
-                do_sample=False,
-                early_stopping=True,
-                logits_processor=LogitsProcessorList([processor]),
-            )
-        each = min(answers, self.beams)
-        found = []
-        for row, ids in enumerate(sequences.tolist()):
-            body = ids[1:]
-            if self.codec.end in body:
-                body = body[: body.index(self.codec.end) + 1]
-            found.append((row // each, body))
-        return found
-
-    def _probabilities(
-        self,
-        encoded: torch.Tensor,
-        mask: torch.Tensor,
-        sequences: Sequence[tuple[int, list[int]]],
-    ) -> list[list[float]]:
-        """Each token's log-probability, from one pass over all sequences of a batch."""
-        if not sequences:
-            return []
-        depth = max(len(ids) for _, ids in sequences)
-        labels = torch.full((len(sequences), depth), self.codec.pad)
-        for row, (_, ids) in enumerate(sequences):
-            labels[row, : len(ids)] = torch.tensor(ids)
-        start = torch.full((len(sequences), 1), self.codec.pad)
-        inputs = torch.cat([start, labels[:, :-1]], 1)
-        owners = torch.tensor([position for position, _ in sequences])
-        logits = self._logits(encoded[owners], mask[owners], inputs)
-        chosen = torch.log_softmax(logits, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        return [chosen[row, : len(ids)].tolist() for row, (_, ids) in enumerate(sequences)]
+        rules: Sequence[Rule],
+        wanted: int,
+        by_mean: bool = False,
+    ) -> tuple[list[list[Found]], torch.Tensor]:
+        return beam_search(
+            self.decoder,
+            encoded,
+            mask,
+            rules,
+            self._plain,
+            start=self.model.config.decoder_start_token_id,
+            end=self.codec.end,
+            beams=self.beams,
+            wanted=min(wanted, self.beams),
+            longest=MAX_ANSWER,
+            by_mean=by_mean,
+        )
 
 
 def _answer(tokens: Sequence[float], nothing: float, **content: Any) -> Answer:

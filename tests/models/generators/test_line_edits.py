@@ -87,20 +87,6 @@ def test_touching_edits_are_refused(codec):
     assert codec.parse([*ids, codec.end], 4) is None
 
 
-def test_only_what_is_well_formed_may_follow(codec):
-    assert codec.allowed([], 2) == [codec.none, *codec.line_ids[:3]]
-    assert codec.allowed([codec.line_ids[1]], 2) == codec.line_ids[1:3]
-    assert codec.allowed([codec.none], 2) == [codec.end]
-    start = [codec.line_ids[0], codec.line_ids[1]]
-    assert codec.allowed(start, 3) is None
-    assert codec.free_text_stops(start, 3) == [codec.end, codec.line_ids[2], codec.line_ids[3]]
-    word = codec.text_ids(["pass"])[0]
-    assert codec.free_text_stops([*start, *word], 3) == []
-    assert codec.free_text_stops([*start, *word, codec.newline], 3)[0] == codec.end
-    insertion = [codec.line_ids[1], codec.line_ids[1]]
-    assert codec.free_text_stops(insertion, 3) == []
-
-
 def test_edits_outside_the_window_are_an_error():
     with pytest.raises(ValueError, match=r"edit 1\.\.5 does not fit 3 lines"):
         apply_edits(["a", "b", "c"], [LineEdit(1, 5, ("x",))])
