@@ -203,7 +203,8 @@ def plain_reply(comment: str) -> str | None:
     """A review comment fit to be an RCG answer: prose of 3 to 60 words, no links, no quotes."""
     if "```" in comment or "http" in comment or comment.lstrip().startswith(">"):
         return None
-    text = " ".join(comment.split())
+    # names were replaced by @someone in the data: who is asked is nothing to learn
+    text = " ".join(word for word in comment.split() if not word.startswith("@"))
     return text if 3 <= len(text.split()) <= 60 else None
 
 

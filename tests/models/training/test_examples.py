@@ -147,6 +147,7 @@ def test_only_plain_prose_is_a_reply():
     assert plain_reply("Could this be  a set?") == "Could this be a set?"
     assert plain_reply("see https://example.org") is None
     assert plain_reply("nit") is None
+    assert plain_reply("@someone please close this file") == "please close this file"
 
 
 def test_a_repository_is_in_one_part():
