@@ -124,10 +124,14 @@ def code_around(change: Change, path: str, side: Side, start: int, end: int) -> 
 
 def batches(database: Database, repository_id: int | None = None) -> list[Batch]:
     """Name what was accepted since the last time, and give every batch that is not posted yet."""
+    query = sa.select(ApprovalRow).where(ApprovalRow.state.in_(TO_POST))
+    if repository_id is not None:
+        query = query.where(ApprovalRow.repository_id == repository_id)
+    with database.read() as session:
+        # Asked every few seconds: where there is nothing, no writer is kept waiting.
+        if session.execute(query.limit(1)).first() is None:
+            return []
     with database.write() as session:
-        query = sa.select(ApprovalRow).where(ApprovalRow.state.in_(TO_POST))
-        if repository_id is not None:
-            query = query.where(ApprovalRow.repository_id == repository_id)
         rows = list(session.execute(query.order_by(ApprovalRow.id).with_for_update()).scalars())
         fresh: dict[tuple[int, int], str] = {}
         for row in rows:
@@ -176,10 +180,13 @@ def set_posted(database: Database) -> int:
         .join(ReviewRow, ReviewRow.id == CommentRow.review_id)
         .where(ReviewRow.state == ReviewRowState.SUBMITTED)
     )
+    query = sa.select(ApprovalRow).where(
+        ApprovalRow.state.in_(TO_POST), ApprovalRow.posted_id.in_(posted)
+    )
+    with database.read() as session:
+        if session.execute(query.limit(1)).first() is None:
+            return 0
     with database.write() as session:
-        query = sa.select(ApprovalRow).where(
-            ApprovalRow.state.in_(TO_POST), ApprovalRow.posted_id.in_(posted)
-        )
         rows = list(session.execute(query).scalars())
         for row in rows:
             row.state = ApprovalState.POSTED.value
