@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.bot.feedback.life import Life, a_life
 from tests.github_double import Double, Pull
 
-BASE = {"a.py": "first = 1\nsecond = 2\nthird = 3\n"}
+BASE = {"a.py": "first = 1\nthird = 3\n"}
 CHANGED = {"a.py": "first = 1\nsecnd = 2\nthird = 3\n"}
 
 
