@@ -23,8 +23,8 @@ BATCH = 500
 def forget_old(database: Database, now: float, keep: float, keep_bodies: float) -> None:
     """Drop bodies older than ``keep_bodies`` seconds and rows older than ``keep`` seconds.
 
-    Candidates and diffs go; comments stay, because a remark once posted or dismissed must not come back on
-    a pull request that is open for longer than that.
+    Candidates and diffs go; comments stay, because a remark once posted or dismissed must not
+    come back on a pull request that is open for longer than that.
     """
     while _forget_bodies(database, now - min(keep, keep_bodies)):
         pass
