@@ -27,7 +27,18 @@ FILLING = (
     "Good code should be easy to read.",
     "Software changes over time.",
     "Every commit should have a clear message.",
+    "Git records who wrote each line.",
+    "Teams that review code ship fewer defects.",
+    "An editor can show this file with colours.",
+    "It is worth remembering that code lives for a long time.",
+    "Both sides of the diff can be compared.",
+    "All of this is stored as text.",
+    "Programming requires attention to detail.",
+    "Someone will have to maintain this later.",
+    "The lines above belong together.",
+    "Edge cases deserve thought.",
 )
+"""None is among the fillings that the judge is fitted with (``models.crscore.idle``)."""
 
 
 @dataclass(frozen=True, slots=True)

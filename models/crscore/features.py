@@ -5,8 +5,8 @@ Four groups of columns. ``text_``: the review alone (how specific, how generic, 
 names that are not, rare words shared). ``own_``: review against the claims read off the change.
 ``ref_``: review against pseudo-references that somebody gave; all zero where none are.
 
-Sentences that say nothing of the change ("The code is well written.") are counted apart
-(``View.idle``): ``Judge`` takes off a little for each, so that filling never pays.
+Sentences that say nothing of the change are found by ``models.crscore.idle``; ``reduced_rows``
+gives the reviews without them, which the judge looks at as well, so that filling never pays.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from models.change import Hunk
 from models.crscore.change_text import ChangeText, read_change
 from models.crscore.encoder import Vectors
+from models.crscore.idle import IdleFinder, keys, reductions
 from models.crscore.sentences import split_sentences
 from models.crscore.stopwords import STOP_WORDS
 from models.crscore.words import Rarity, identifiers, named_code, sub_words
@@ -69,12 +70,14 @@ class Row:
 class Background:
     """What the judge knows of reviews in general, from unlabelled review comments.
 
-    ``centroid`` and ``comments`` are unit vectors of typical comments (width,), (n, width).
+    ``centroid`` and ``comments`` are unit vectors of typical comments (width,), (n, width);
+    ``finder`` finds sentences that say nothing of a change (``None``: while it is being fitted).
     """
 
     rarity: Rarity
     centroid: Vectors
     comments: Vectors
+    finder: IdleFinder | None = None
 
 
 def _top_mean(values: Vectors, count: int) -> float:
@@ -87,39 +90,24 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-_IDLE_RARITY = 4.0
-
-
-def speaks_of(sentence: str, change: ChangeText, rarity: Rarity) -> bool:
-    """Whether a sentence shares more with the change than everyday words.
-
-    Its sub-words that the change has (changed or unchanged lines) must be rare together, or it
-    must name a whole identifier of the change as code.
-    """
-    words = set(sub_words(sentence))
-    shared = words & (change.changed | change.kept)
-    return rarity.total(shared) >= _IDLE_RARITY or bool(named_code(sentence) & change.all_names)
-
-
 class View:
     """One row on its way to numbers: its sentences, and the texts to encode."""
 
-    def __init__(self, row: Row, change: ChangeText, known: Background) -> None:
+    def __init__(self, row: Row, change: ChangeText) -> None:
         self.change = change
         self.own = row.own
         self.references = row.references
         self.review = row.review
         sentences = [s for s in split_sentences(row.review) if any(map(str.isalnum, s))]
         self.sentences = sentences or [row.review.strip()]
-        told = [speaks_of(s, change, known.rarity) for s in self.sentences]
-        self.idle = told.count(False)
-        self.told = [s for s, speaks in zip(self.sentences, told, strict=True) if speaks]
+        self.pieces = keys(row.review)
 
     def texts(self) -> list[str]:
         """Every text whose vector is needed."""
         change = self.change
         return [
             *self.sentences,
+            *self.pieces,
             *change.added,
             *change.deleted,
             *change.context,
@@ -305,7 +293,7 @@ def _reference_columns(
     return columns
 
 
-def views_of(rows: Sequence[Row], known: Background) -> list[View]:
+def views_of(rows: Sequence[Row]) -> list[View]:
     """The rows with their changes read; rows of one change share its reading."""
     changes: dict[object, ChangeText] = {}
     views = []
@@ -313,7 +301,7 @@ def views_of(rows: Sequence[Row], known: Background) -> list[View]:
         key: object = row.diff if isinstance(row.diff, str) else id(row.diff)
         if key not in changes:
             changes[key] = read_change(row.diff)
-        views.append(View(row, changes[key], known))
+        views.append(View(row, changes[key]))
     return views
 
 
@@ -337,3 +325,37 @@ def columns_of(
         names = names or list(columns)
         table.append(list(columns.values()))
     return names, np.array(table, dtype=np.float64).reshape(len(views), len(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """Rows without some of their idle sentences: of which row, the row, how many are missing."""
+
+    owners: npt.NDArray[np.int64]
+    rows: list[Row]
+    missing: Matrix
+
+
+def reduced_rows(
+    rows: Sequence[Row],
+    views: Sequence[View],
+    vectors: Mapping[str, Vectors],
+    known: Background,
+) -> tuple[Reduced, list[int]]:
+    """The reductions of rows, and how many idle sentences each row has."""
+    owners: list[int] = []
+    found: list[Row] = []
+    missing: list[float] = []
+    counts: list[int] = []
+    for i, (row, view) in enumerate(zip(rows, views, strict=True)):
+        idle = (
+            known.finder.flags(view.pieces, view.change, known.rarity, vectors)
+            if known.finder is not None
+            else [False] * len(view.pieces)
+        )
+        counts.append(sum(idle))
+        for text, count in reductions(row.review, idle):
+            owners.append(i)
+            found.append(Row(row.diff, text, row.own, row.references))
+            missing.append(float(count))
+    return Reduced(np.array(owners, dtype=np.int64), found, np.array(missing)), counts

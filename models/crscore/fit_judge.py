@@ -9,15 +9,12 @@ data and seed give the same weights.
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
-import json
 import math
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,93 +22,39 @@ import numpy as np
 import numpy.typing as npt
 
 from models.crscore.agreement import Numbers, partial_spearman
-from models.crscore.attacks import attacks_on
-from models.crscore.change_text import read_change
-from models.crscore.encoder import Encoder, SentenceEncoder
-from models.crscore.features import Background, Row, columns_of, views_of
+from models.crscore.encoder import Encoder, SentenceEncoder, Vectors
+from models.crscore.features import Background, Row, View, views_of
+from models.crscore.idle import FILLINGS, PARTS, IdleFinder, Landmarks, sentence_columns
 from models.crscore.judge import (
     HEADS,
     Head,
     Weights,
     default_folder,
     length_ranks,
-    row_of,
     save_weights,
+    settle,
+    tables_of,
     vectors_of,
 )
-from models.crscore.kernel import KernelRidge, Matrix, Scaling, fit
+from models.crscore.kernel import KernelRidge, LeaveOut, Matrix, Scaling, fit
+from models.crscore.study import (
+    Study,
+    attack_rows,
+    fold_of,
+    is_held,
+    read_lines,
+    read_study,
+    swapped_rows,
+)
 from models.crscore.words import Rarity, sub_words
 
 GAMMA, RIDGE = 0.5, 0.5
 SWAP_IMPORTANCE, ATTACK_IMPORTANCE = 0.1, 0.3
-IDLE_COST = 0.25
-LENGTH_TARGET = 0.13
-"""Partial correlation with length that is left: the bound promised is .15."""
+IDLE_COST = 0.1
+LENGTH_TARGET = 0.11
+"""Partial correlation with length that is left; the bound promised is .15."""
 TYPICAL = 400
-
-
-@dataclass(slots=True)
-class Study:
-    """The labelled rows: parallel lists; ``human`` has columns rel, con, comp."""
-
-    rows: list[Row]
-    diffs: list[int]
-    systems: list[str]
-    languages: list[str]
-    human: Matrix
-
-    def take(self, keep: npt.NDArray[np.bool_]) -> Study:
-        """The rows where ``keep`` is true."""
-        where = np.flatnonzero(keep)
-        return Study(
-            [self.rows[i] for i in where],
-            [self.diffs[i] for i in where],
-            [self.systems[i] for i in where],
-            [self.languages[i] for i in where],
-            self.human[where],
-        )
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Records of a gzipped JSON lines file."""
-    with gzip.open(path, "rt", encoding="utf-8") as handle:
-        for line in handle:
-            yield json.loads(line)
-
-
-def read_study(data: Path) -> Study:
-    """All scored reviews of the study, with the authors' claims and ours."""
-    references = {row["index"]: row for row in read_lines(data / "crscore/pseudo_refs.jsonl.gz")}
-    own = {index: row_of(row["diff"], "").own for index, row in references.items()}
-    study = Study([], [], [], [], np.zeros((0, 3)))
-    human = []
-    for record in read_lines(data / "crscore/annotations.jsonl.gz"):
-        if record["rel"] is None:
-            continue
-        change = references[record["index"]]
-        given = tuple(change["auto_refs"])
-        study.rows.append(Row(change["diff"], record["review"], own[record["index"]], given))
-        study.diffs.append(record["index"])
-        study.systems.append(record["system"])
-        study.languages.append(record["lang"])
-        human.append([record["rel"], record["con"], record["comp"]])
-    study.human = np.array(human, dtype=np.float64)
-    return study
-
-
-def share_of(index: int, name: str) -> int:
-    """Which fifth a diff belongs to, by hash: fixed before anything was looked at."""
-    return int(hashlib.sha256(f"{name}-{index}".encode()).hexdigest(), 16) % 5
-
-
-def is_held(index: int) -> bool:
-    """Whether a diff is of the fifth that is kept for one last look."""
-    return share_of(index, "marginalia-judge") == 0
-
-
-def fold_of(index: int) -> int:
-    """The diff's fold for cross-validation."""
-    return share_of(index, "fold")
+FILLINGS_A_DIFF = 12
 
 
 def make_background(encoder: Encoder, comments: Sequence[str], seed: int) -> Background:
@@ -130,70 +73,112 @@ def make_background(encoder: Encoder, comments: Sequence[str], seed: int) -> Bac
     return Background(Rarity(weights, round(total, 2)), centroid, vectors)
 
 
-def attack_rows(
-    study: Study, seed: int, kinds: Sequence[str] = ()
-) -> tuple[list[Row], list[int], list[str]]:
-    """Attacks on every diff of a study: rows, the diff of each, its kind.
+@dataclass(slots=True)
+class Numbered:
+    """Rows as numbers: their columns, those of their reductions (``below``), whose reduction each
+    is (``owners``) and how many idle sentences it lacks (``missing``), and ranks of length."""
 
-    Foreign good reviews come from diffs of the same fold, so that no fold's texts teach another.
-    """
-    first = dict(zip(study.diffs, study.rows, strict=True))
-    good: dict[int, list[str]] = {diff: [] for diff in first}
-    for diff, row, human in zip(study.diffs, study.rows, study.human, strict=True):
-        if human[0] >= 3:
-            good[diff].append(row.review)
-    rows, diffs, names = [], [], []
-    for diff, row in first.items():
-        elsewhere = [
-            text
-            for other in good
-            if other != diff and fold_of(other) == fold_of(diff)
-            for text in good[other]
-        ]
-        for attack in attacks_on(
-            read_change(row.diff), elsewhere, seed * 100_003 + diff, good[diff]
-        ):
-            if not kinds or attack.kind in kinds:
-                rows.append(Row(row.diff, attack.text, row.own, row.references))
-                diffs.append(diff)
-                names.append(attack.kind)
-    return rows, diffs, names
+    table: Matrix
+    below: Matrix
+    owners: npt.NDArray[np.int64]
+    missing: Matrix
+    lengths: Matrix
+    lengths_below: Matrix
 
+    def take(self, keep: npt.NDArray[np.bool_]) -> Numbered:
+        """The rows where ``keep`` is true, with their reductions."""
+        part = keep[self.owners] if len(self.owners) else np.zeros(0, dtype=bool)
+        place = np.cumsum(keep) - 1
+        return Numbered(
+            self.table[keep],
+            self.below[part],
+            place[self.owners[part]],
+            self.missing[part],
+            self.lengths[keep],
+            self.lengths_below[part],
+        )
 
-def swapped_rows(study: Study, seed: int) -> tuple[list[Row], list[int], list[str]]:
-    """Reviews that people found of some use, set against another diff of their fold: rows, the
-    diff and the system that each came from."""
-    pick = random.Random(seed)  # noqa: S311
-    first = dict(zip(study.diffs, study.rows, strict=True))
-    rows, diffs, systems = [], [], []
-    for i, (diff, row) in enumerate(zip(study.diffs, study.rows, strict=True)):
-        if not row.review.strip() or (study.human[i, 0] == 1 and pick.random() > 0.3):
-            continue
-        others = [d for d in first if d != diff and fold_of(d) == fold_of(diff)]
-        if others:
-            target = pick.choice(others)
-            there = first[target]
-            rows.append(Row(there.diff, row.review, there.own, there.references))
-            diffs.append(diff)
-            systems.append(study.systems[i])
-    return rows, diffs, systems
+    def score(self, head: Head, outputs: Matrix, below: Matrix) -> Numbers:
+        """Final scores from regression outputs of the rows and of their reductions."""
+        raw = head.raw(outputs, self.lengths)
+        lower = head.raw(below, self.lengths_below)
+        return settle(raw, lower, self.owners, IDLE_COST * self.missing)
 
 
 class Table:
-    """Columns of rows, made once for a whole study and its attacks."""
+    """Numbers of rows, made once for a whole study and its attacks."""
 
-    def __init__(self, encoder: Encoder, known: Background) -> None:
+    def __init__(self, encoder: Encoder, known: Background, quantiles: Numbers) -> None:
         self._encoder, self._known = encoder, known
+        self.quantiles = quantiles
         self.names: tuple[str, ...] = ()
 
-    def of(self, rows: Sequence[Row]) -> tuple[Matrix, Numbers]:
-        """(columns, idle sentences) of rows."""
-        views = views_of(rows, self._known)
-        width = len(self._known.centroid)
-        vectors = vectors_of(self._encoder, views, width)
-        names, table = columns_of(views, vectors, self._known)
-        self.names = tuple(names)
-        return table, np.array([view.idle for view in views], dtype=np.float64)
+    def of(self, rows: Sequence[Row]) -> Numbered:
+        """The numbers of rows."""
+        self.names, table, reduced, below, _ = tables_of(self._encoder, rows, self._known)
+        return Numbered(
+            table,
+            below,
+            reduced.owners,
+            reduced.missing,
+            length_ranks(self.quantiles, [row.review for row in rows]),
+            length_ranks(self.quantiles, [row.review for row in reduced.rows]),
+        )
+
+
+def quantiles_of(reviews: Sequence[str]) -> Numbers:
+    """Evenly spaced quantiles of length in characters, strictly increasing."""
+    found = np.quantile([len(review) for review in reviews], np.linspace(0, 1, 65))
+    return np.asarray(found + np.arange(65) * 1e-6)
+
+
+def make_finder(study: Study, known: Background, encoder: Encoder, seed: int) -> IdleFinder:
+    """A finder of idle sentences from the development diffs: fillings against the sentences of
+    reviews that people gave 3 or more. Other changes are those diffs as well."""
+    from sklearn.linear_model import LogisticRegression
+
+    keep = [i for i, diff in enumerate(study.diffs) if not is_held(diff)]
+    views = views_of([study.rows[i] for i in keep])
+    vectors = vectors_of(encoder, views, len(known.centroid))
+    vectors.update(zip(FILLINGS, encoder.encode_groups([FILLINGS])[0], strict=True))
+    first = {study.diffs[i]: view for i, view in zip(keep, views, strict=True)}
+    marks = _landmarks(first.values(), vectors, known)
+    pick = random.Random(seed)  # noqa: S311
+    parts = [
+        (pick.sample(FILLINGS, FILLINGS_A_DIFF), view.change, 1.0) for view in first.values()
+    ] + [
+        (view.pieces, view.change, 0.0)
+        for i, view in zip(keep, views, strict=True)
+        if study.human[i, 0] >= 3 and view.pieces
+    ]
+    said = [text for texts, _, label in parts if not label for text in texts]
+    cloud = np.stack([vectors[text] for text in (*said, *FILLINGS * 8)])
+    center = cloud.mean(axis=0)
+    basis = np.linalg.svd(cloud - center, full_matrices=False)[2][:PARTS].T
+    marks = replace(marks, center=center, basis=np.ascontiguousarray(basis))
+    table = np.vstack(
+        [
+            sentence_columns(texts, change, known.rarity, vectors, marks)
+            for texts, change, _ in parts
+        ]
+    )
+    labels = np.concatenate([np.full(len(texts), label) for texts, _, label in parts])
+    mean, spread = table.mean(axis=0), table.std(axis=0) + 1e-6
+    model = LogisticRegression(C=0.05, class_weight="balanced", max_iter=1000)
+    model.fit((table - mean) / spread, labels)
+    return IdleFinder(mean, spread, model.coef_[0], float(model.intercept_[0]), marks)
+
+
+def _landmarks(
+    views: Iterable[View], vectors: Mapping[str, Vectors], known: Background
+) -> Landmarks:
+    """Landmarks of views of different changes, rounded as they are stored; no components yet."""
+    bank = np.stack([vectors[view.change.block] for view in views])
+    fillings = np.stack([vectors[text] for text in FILLINGS])
+    bank, fillings = (part.astype(np.float16).astype(np.float32) for part in (bank, fillings))
+    width = bank.shape[1]
+    none = np.zeros(width, np.float32), np.zeros((width, PARTS), np.float32)
+    return Landmarks(fillings, bank, known.comments, *none)
 
 
 def targets_of(human: Matrix) -> Matrix:
@@ -207,67 +192,76 @@ class Material:
     """All numbers that fitting needs: the study's and the attacks', with their groups."""
 
     study: Study
-    table: Matrix
-    idle: Numbers
+    rows: Numbered
     extra: Matrix
     extra_diffs: list[int]
     extra_systems: list[str]
-    lengths: Numbers
-    quantiles: Numbers
+
+    def take(self, keep: npt.NDArray[np.bool_], keep_extra: npt.NDArray[np.bool_]) -> Material:
+        """The material of some rows and some attacks."""
+        where = np.flatnonzero(keep_extra)
+        return Material(
+            self.study.take(keep),
+            self.rows.take(keep),
+            self.extra[keep_extra],
+            [self.extra_diffs[i] for i in where],
+            [self.extra_systems[i] for i in where],
+        )
 
 
-def regress(
-    material: Material,
-    columns: npt.NDArray[np.int64],
-    scaling: Scaling,
-    keep: npt.NDArray[np.bool_],
-    keep_extra: npt.NDArray[np.bool_],
-) -> KernelRidge:
-    """The regression on the kept rows and attacks (which aim at 1, 1, 1)."""
-    rows = scaling.apply(np.vstack([material.table[keep], material.extra[keep_extra]]))[:, columns]
-    targets = np.vstack(
-        [
-            targets_of(material.study.human[keep]),
-            np.tile([0.0, 1.0, 1.0], (int(keep_extra.sum()), 1)),
-        ]
-    )
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A head's regression on some material, and what tells its rows' groups apart."""
+
+    columns: npt.NDArray[np.int64]
+    scaling: Scaling
+    regression: LeaveOut
+
+    def outputs(self, model: KernelRidge, table: Matrix) -> Matrix:
+        """A model's outputs (n, 3) of unscaled columns."""
+        return model.predict(self.scaling.apply(table)[:, self.columns])
+
+
+def regress(material: Material, columns: npt.NDArray[np.int64]) -> Fitted:
+    """The regression on all rows and attacks (which aim at 1, 1, 1)."""
+    table = material.rows.table
+    scaling = Scaling.of(table)
+    rows = scaling.apply(np.vstack([table, material.extra]))[:, columns]
+    lowest = np.tile([0.0, 1.0, 1.0], (len(material.extra), 1))
+    targets = np.vstack([targets_of(material.study.human), lowest])
     extra = [
         ATTACK_IMPORTANCE if name == "" else SWAP_IMPORTANCE for name in material.extra_systems
     ]
-    importance = np.r_[np.ones(int(keep.sum())), np.array(extra)[keep_extra]]
-    return fit(rows, targets, importance, GAMMA, RIDGE)
+    importance = np.r_[np.ones(len(table)), extra]
+    return Fitted(columns, scaling, fit(rows, targets, importance, GAMMA, RIDGE))
 
 
 def out_of_fold(
-    material: Material,
-    columns: npt.NDArray[np.int64],
-    groups: Sequence[Any],
-    extra_groups: Sequence[Any] | None = None,
-) -> Matrix:
-    """Regression outputs of every row from the rows of other groups."""
-    owner = np.array(groups)
-    other = np.array(extra_groups) if extra_groups is not None else None
-    out = np.zeros((len(owner), 3))
+    material: Material, fitted: Fitted, groups: Sequence[Any], extra_groups: Sequence[Any]
+) -> tuple[Matrix, Matrix]:
+    """Outputs of every row, and of every reduction, from the rows of other groups."""
+    owner, other = np.array(groups), np.array(extra_groups)
+    rows = material.rows
+    out, below = np.zeros((len(owner), 3)), np.zeros((len(rows.below), 3))
     for group in np.unique(owner):
         here = owner == group
-        keep = np.ones(len(material.extra), dtype=bool) if other is None else other != group
-        scaling = Scaling.of(material.table[~here])
-        model = regress(material, columns, scaling, ~here, keep)
-        out[here] = model.predict(scaling.apply(material.table[here])[:, columns])
-    return out
+        part = here[rows.owners]
+        gone = np.r_[np.flatnonzero(here), len(owner) + np.flatnonzero(other == group)]
+        model = fitted.regression.without(gone)
+        out[here] = fitted.outputs(model, rows.table[here])
+        below[part] = fitted.outputs(model, rows.below[part])
+    return out, below
 
 
-def finish(
-    regression: KernelRidge, columns: npt.NDArray[np.int64], outputs: Matrix, material: Material
-) -> Head:
+def finish(fitted: Fitted, outputs: Matrix, below: Matrix, material: Material) -> Head:
     """Calibrate a head on out-of-fold outputs: length, probability, relevance."""
     from sklearn.isotonic import IsotonicRegression
     from sklearn.linear_model import LogisticRegression
 
     relevance = material.study.human[:, 0]
     head = Head(
-        columns,
-        regression,
+        fitted.columns,
+        fitted.regression.whole,
         float(outputs[:, 0].mean()),
         float(outputs[:, 0].std()),
         0.0,
@@ -278,45 +272,31 @@ def finish(
     low, high = 0.0, 2.0
     for _ in range(24):
         slope = (low + high) / 2
-        raw = _with(head, slope=slope).raw(outputs, material.lengths, material.idle, IDLE_COST)
+        raw = material.rows.score(replace(head, slope=slope), outputs, below)
         if partial_spearman(raw, size, relevance) > LENGTH_TARGET:
             low = slope
         else:
             high = slope
-    head = _with(head, slope=high)
-    raw = head.raw(outputs, material.lengths, material.idle, IDLE_COST)
+    head = replace(head, slope=high)
+    raw = material.rows.score(head, outputs, below)
     logistic = LogisticRegression(C=1e6).fit(raw[:, None], relevance >= 3)
     steps = IsotonicRegression().fit(raw, relevance)
     places = np.quantile(raw, np.linspace(0.01, 0.99, 16))
     knots = np.column_stack([places, steps.predict(places)])
     platt = (float(logistic.coef_[0, 0]), float(logistic.intercept_[0]))
-    return _with(head, platt=platt, knots=knots)
-
-
-def _with(head: Head, **changes: Any) -> Head:
-    from dataclasses import replace
-
-    return replace(head, **changes)
+    return replace(head, platt=platt, knots=knots)
 
 
 def prepare(table: Table, study: Study, seed: int) -> Material:
-    """Columns of a study, of its swapped reviews and of its attacks."""
-    rows, idle = table.of(study.rows)
+    """Numbers of a study, of its swapped reviews and of its attacks."""
     swapped, swapped_diffs, swapped_systems = swapped_rows(study, seed)
     attacks, attack_diffs, _ = attack_rows(study, seed, ("repeat", "names", "praise"))
-    extra, _ = table.of([*swapped, *attacks])
-    quantiles = np.quantile([len(row.review) for row in study.rows], np.linspace(0, 1, 65))
-    quantiles = quantiles + np.arange(65) * 1e-6
-    reviews = [row.review for row in study.rows]
     return Material(
         study=study,
-        table=rows,
-        idle=idle,
-        extra=extra,
+        rows=table.of(study.rows),
+        extra=table.of([*swapped, *attacks]).table,
         extra_diffs=[*swapped_diffs, *attack_diffs],
         extra_systems=[*swapped_systems, *("" for _ in attacks)],
-        lengths=length_ranks(quantiles, reviews),
-        quantiles=quantiles,
     )
 
 
@@ -327,36 +307,19 @@ def head_columns(names: Sequence[str], head: str) -> npt.NDArray[np.int64]:
     )
 
 
-def weights_of(
-    material: Material,
-    known: Background,
-    names: Sequence[str],
-    heads: dict[str, Head],
-    scaling: Scaling,
-    encoder_sha256: str,
-) -> Weights:
-    """Weights from their parts."""
-    return Weights(
-        encoder_sha256, tuple(names), known, scaling, heads, material.quantiles, IDLE_COST
-    )
-
-
 def fit_weights(
     material: Material, table: Table, known: Background, encoder_sha256: str
 ) -> Weights:
     """The whole judge from prepared material."""
-    scaling = Scaling.of(material.table)
-    every = np.ones(len(material.table), dtype=bool)
-    every_extra = np.ones(len(material.extra), dtype=bool)
     folds = [fold_of(diff) for diff in material.study.diffs]
     extra_folds = [fold_of(diff) for diff in material.extra_diffs]
     heads = {}
     for name in HEADS:
-        columns = head_columns(table.names, name)
-        outputs = out_of_fold(material, columns, folds, extra_folds)
-        regression = regress(material, columns, scaling, every, every_extra)
-        heads[name] = finish(regression, columns, outputs, material)
-    return weights_of(material, known, table.names, heads, scaling, encoder_sha256)
+        fitted = regress(material, head_columns(table.names, name))
+        outputs, below = out_of_fold(material, fitted, folds, extra_folds)
+        heads[name] = finish(fitted, outputs, below, material)
+    scaling = Scaling.of(material.rows.table)
+    return Weights(encoder_sha256, table.names, known, scaling, heads, table.quantiles, IDLE_COST)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -371,8 +334,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     encoder = SentenceEncoder()
     comments = [row["comment"] for row in read_lines(given.data / "pr_reviews/python.jsonl.gz")]
     known = make_background(encoder, comments, given.seed)
-    table = Table(encoder, known)
     study = read_study(given.data)
+    known.finder = make_finder(study, known, encoder, given.seed)
+    table = Table(encoder, known, quantiles_of([row.review for row in study.rows]))
     material = prepare(table, study, given.seed)
     weights = fit_weights(material, table, known, encoder.sha256)
     save_weights(weights, given.out)

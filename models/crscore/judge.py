@@ -6,7 +6,9 @@ the change, the claims read off the change and, where somebody gives them, pseud
 needs no large model: sentence vectors of the shipped encoder, words, and a kernel regression.
 
 What a person rewards grows with length, and so would any fitted score; the judge takes the excess
-off, and takes off a little for each sentence that says nothing of the change.
+off. And it looks at the review without its sentences that say nothing of the change, and at every
+part in between: the lowest of these scores, less a little for each sentence left out, is the
+review's. So a sentence that is found to say nothing always lowers the score.
 """
 
 from __future__ import annotations
@@ -24,7 +26,17 @@ import numpy.typing as npt
 
 from models.change import Hunk
 from models.crscore.encoder import Encoder, SentenceEncoder, Vectors
-from models.crscore.features import Background, Row, View, columns_of, needed_texts, views_of
+from models.crscore.features import (
+    Background,
+    Reduced,
+    Row,
+    View,
+    columns_of,
+    needed_texts,
+    reduced_rows,
+    views_of,
+)
+from models.crscore.idle import IdleFinder, Landmarks
 from models.crscore.kernel import KernelRidge, Matrix, Scaling
 from models.crscore.score import read_references
 from models.crscore.words import Rarity
@@ -46,7 +58,7 @@ class Judgement:
 
     ``probability`` that the person gives 3 or more for relevance; ``relevance``, ``conciseness``
     and ``comprehensiveness`` expected on the scale 1 to 5; ``raw`` the uncalibrated score (its
-    order is that of ``probability``); ``idle`` sentences that say nothing of the change.
+    order is that of ``probability``); ``idle``: its sentences that say nothing of the change.
     """
 
     probability: float
@@ -74,10 +86,10 @@ class Head:
     platt: tuple[float, float]
     knots: Matrix
 
-    def raw(self, outputs: Matrix, lengths: Matrix, idle: Matrix, idle_cost: float) -> Matrix:
-        """Final scores (n,) of regression outputs (n, targets)."""
+    def raw(self, outputs: Matrix, lengths: Matrix) -> Matrix:
+        """Scores (n,) of regression outputs (n, targets), before ``settle``."""
         standard = (outputs[:, 0] - self.center) / self.spread
-        return np.asarray(standard - idle_cost * np.log1p(idle) - self.slope * lengths)
+        return np.asarray(standard - self.slope * lengths)
 
     def probability(self, raw: Matrix) -> Matrix:
         """Calibrated probability of 3 or more, strictly increasing in ``raw``."""
@@ -89,11 +101,20 @@ class Head:
         return np.asarray(np.interp(raw, self.knots[:, 0], self.knots[:, 1]))
 
 
+def settle(raw: Matrix, reduced: Matrix, owners: npt.NDArray[np.int64], cost: Matrix) -> Matrix:
+    """Final scores (n,) of reviews: the least of their own and of their reductions' (m,), each
+    less its ``cost`` (m,). ``owners`` (m,) says whose reduction each is."""
+    final = np.array(raw, dtype=np.float64)
+    np.minimum.at(final, owners, reduced - cost)
+    return final
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Everything that fitting produces; see ``models.crscore.fit_judge``.
 
-    ``lengths`` are evenly spaced quantiles of review length in characters.
+    ``lengths`` are evenly spaced quantiles of review length in characters; ``idle_cost`` is
+    taken off for each idle sentence, in standard deviations of the score.
     """
 
     encoder_sha256: str
@@ -140,6 +161,14 @@ def save_weights(weights: Weights, folder: Path) -> None:
         ),
         "lengths": weights.lengths,
     }
+    finder = known.finder
+    if finder is None:
+        raise JudgeError("a judge without a finder of idle sentences is not whole; fit one")
+    arrays["finder"] = np.stack([finder.mean, finder.spread, finder.weights])
+    marks = finder.landmarks
+    arrays["fillings"] = marks.fillings.astype(np.float16)
+    arrays["bank"] = marks.bank.astype(np.float16)
+    arrays["center"], arrays["basis"] = marks.center, marks.basis
     numbers: dict[str, Any] = {}
     for name, head in weights.heads.items():
         arrays[f"{name}.columns"] = head.columns
@@ -162,12 +191,13 @@ def save_weights(weights: Weights, folder: Path) -> None:
     # the writer leaves the file to its owner alone; an installed package is read by others
     (folder / "judge.safetensors").chmod(0o644)
     data = {
-        "format": 1,
+        "format": 2,
         "encoder_sha256": weights.encoder_sha256,
         "safetensors_sha256": _sha256(folder / "judge.safetensors"),
         "names": list(weights.names),
         "targets": list(TARGETS),
         "idle_cost": weights.idle_cost,
+        "finder_offset": finder.offset,
         "heads": numbers,
         "rarity_unknown": known.rarity.unknown,
         "rarity": dict(sorted(known.rarity.weights.items())),
@@ -195,6 +225,7 @@ def load_weights(folder: Path | None = None) -> Weights:
                 Rarity(data["rarity"], data["rarity_unknown"]),
                 arrays["centroid"].astype(np.float32),
                 arrays["comments"].astype(np.float32),
+                _finder(data, arrays),
             ),
             scaling=Scaling(low, high, mean, spread),
             heads=heads,
@@ -209,6 +240,13 @@ def load_weights(folder: Path | None = None) -> Weights:
         ) from error
     except (KeyError, ValueError) as error:
         raise JudgeError(f"{path}: damaged ({error}); restore the shipped file") from error
+
+
+def _finder(data: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> IdleFinder:
+    mean, spread, weights = arrays["finder"]
+    keys = ("fillings", "bank", "comments", "center", "basis")
+    marks = Landmarks(*(arrays[key].astype(np.float32) for key in keys))
+    return IdleFinder(mean, spread, weights, data["finder_offset"], marks)
 
 
 def _head(name: str, row: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Head:
@@ -250,7 +288,7 @@ class Judge:
                 f"installed is {encoder.sha256[:12]}"
             )
         self.encoder = encoder
-        self.signature = f"judge:1@{self.weights.sha256[:12]}"
+        self.signature = f"judge:2@{self.weights.sha256[:12]}"
 
     def judge(self, rows: Sequence[Row]) -> list[Judgement]:
         """Judgements of rows; a row with ``references`` goes to the ``claims`` head."""
@@ -279,36 +317,58 @@ class Judge:
         return [judgement.probability for judgement in self.judge(rows)]
 
     def _chunk(self, rows: Sequence[Row]) -> list[Judgement]:
-        views = views_of(rows, self.weights.background)
-        width = len(self.weights.background.centroid)
-        names, table = columns_of(
-            views, vectors_of(self.encoder, views, width), self.weights.background
-        )
-        if rows and tuple(names) != self.weights.names:
+        if not rows:
+            return []
+        weights = self.weights
+        names, table, reduced, below, idle = tables_of(self.encoder, rows, weights.background)
+        if names != weights.names:
             raise JudgeError("the judge's weights were fitted with other columns; fit it again")
-        scaled = self.weights.scaling.apply(table)
-        lengths = length_ranks(self.weights.lengths, [row.review for row in rows])
-        idle = np.array([view.idle for view in views], dtype=np.float64)
+        scaled, scaled_below = weights.scaling.apply(table), weights.scaling.apply(below)
+        lengths = length_ranks(weights.lengths, [row.review for row in rows])
+        lengths_below = length_ranks(weights.lengths, [row.review for row in reduced.rows])
+        cost = weights.idle_cost * reduced.missing
+        given = np.array([bool(row.references) for row in rows])
         found: list[Judgement | None] = [None] * len(rows)
-        for name, head in self.weights.heads.items():
-            here = [i for i, row in enumerate(rows) if bool(row.references) is (name == "claims")]
-            if not here:
+        for name, head in weights.heads.items():
+            here = np.flatnonzero(given == (name == "claims"))
+            if not len(here):
                 continue
+            place = np.full(len(rows), -1, dtype=np.int64)
+            place[here] = np.arange(len(here))
+            part = np.flatnonzero(place[reduced.owners] >= 0)
             outputs = head.regression.predict(scaled[here][:, head.columns])
-            raw = head.raw(outputs, lengths[here], idle[here], self.weights.idle_cost)
+            raw = head.raw(outputs, lengths[here])
+            if len(part):
+                lower = head.regression.predict(scaled_below[part][:, head.columns])
+                lower_raw = head.raw(lower, lengths_below[part])
+                raw = settle(raw, lower_raw, place[reduced.owners[part]], cost[part])
             probability, relevance = head.probability(raw), head.relevance(raw)
-            for place, i in enumerate(here):
+            for at, i in enumerate(here.tolist()):
                 blank = not any(map(str.isalnum, rows[i].review))
-                con, comp = np.clip(outputs[place, 1:3], 1.0, 5.0)
+                con, comp = np.clip(outputs[at, 1:3], 1.0, 5.0)
                 found[i] = Judgement(
-                    probability=0.0 if blank else float(probability[place]),
-                    relevance=1.0 if blank else float(relevance[place]),
+                    probability=0.0 if blank else float(probability[at]),
+                    relevance=1.0 if blank else float(relevance[at]),
                     conciseness=1.0 if blank else float(con),
                     comprehensiveness=1.0 if blank else float(comp),
-                    raw=float(raw[place]),
-                    idle=views[i].idle,
+                    raw=float(raw[at]),
+                    idle=idle[i],
                 )
         return [judgement for judgement in found if judgement is not None]
+
+
+def tables_of(
+    encoder: Encoder, rows: Sequence[Row], known: Background
+) -> tuple[tuple[str, ...], Matrix, Reduced, Matrix, list[int]]:
+    """(names, columns of the rows, their reductions, columns of those, idle sentences a row)."""
+    views = views_of(rows)
+    width = len(known.centroid)
+    vectors = vectors_of(encoder, views, width)
+    names, table = columns_of(views, vectors, known)
+    reduced, idle = reduced_rows(rows, views, vectors, known)
+    below = views_of(reduced.rows)
+    _, reduced_table = columns_of(below, vectors_of(encoder, below, width), known)
+    return tuple(names), table, reduced, reduced_table.reshape(len(below), len(names)), idle
 
 
 def row_of(
@@ -317,15 +377,17 @@ def row_of(
     references: Sequence[str | PseudoReference] | None = None,
     language: str = "",
 ) -> Row:
-    """A row for the judge. References of origin ``given`` (and plain texts) are somebody's own
-    account of the change; all others were read off it. ``None`` reads them off here."""
+    """A row for the judge. References of origin ``given`` or ``model:...`` (and plain texts) are
+    somebody's own account of the change; all others were read off it. ``None`` reads them off
+    here."""
     given: list[str] = []
     own: list[str] = []
     for reference in references or ():
         if isinstance(reference, str):
             given.append(reference)
         else:
-            (given if reference.origin == "given" else own).append(reference.text)
+            told = reference.origin == "given" or reference.origin.startswith("model:")
+            (given if told else own).append(reference.text)
     if not own:
         text = diff if isinstance(diff, str) else "".join(hunk.text() for hunk in diff)
         own = [reference.text for reference in read_references(text, language)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,50 +18,27 @@ from models.crscore import CRScore
 from models.crscore.agreement import Numbers, spearman
 from models.crscore.features import Row
 from models.crscore.fit_judge import (
-    IDLE_COST,
+    Fitted,
     Material,
+    Numbered,
     Table,
-    attack_rows,
     finish,
-    fold_of,
     head_columns,
-    is_held,
     out_of_fold,
-    read_lines,
     regress,
 )
-from models.crscore.judge import Head, length_ranks
-from models.crscore.kernel import Matrix, Scaling
+from models.crscore.judge import Head
+from models.crscore.study import attack_rows, fold_of, is_held, read_lines
 
 Mask = npt.NDArray[np.bool_]
 ATTACK_KINDS = ("repeat", "names", "praise", "swap", "filling")
-
-
-def part_of(material: Material, keep: Mask, keep_extra: Mask) -> Material:
-    """The material of some rows and some attacks."""
-    where = np.flatnonzero(keep_extra)
-    return Material(
-        study=material.study.take(keep),
-        table=material.table[keep],
-        idle=material.idle[keep],
-        extra=material.extra[keep_extra],
-        extra_diffs=[material.extra_diffs[i] for i in where],
-        extra_systems=[material.extra_systems[i] for i in where],
-        lengths=material.lengths[keep],
-        quantiles=material.quantiles,
-    )
 
 
 def split(material: Material) -> tuple[Material, Material]:
     """(development, last look): by the diffs' hashes."""
     held = np.array([is_held(diff) for diff in material.study.diffs])
     held_extra = np.array([is_held(diff) for diff in material.extra_diffs])
-    return part_of(material, ~held, ~held_extra), part_of(material, held, held_extra)
-
-
-def score_raw(head: Head, material: Material, outputs: Matrix) -> Numbers:
-    """Final scores of regression outputs."""
-    return head.raw(outputs, material.lengths, material.idle, IDLE_COST)
+    return material.take(~held, ~held_extra), material.take(held, held_extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +46,7 @@ class Check:
     """One head, fitted on development and looked at three ways."""
 
     head: Head
-    columns: npt.NDArray[np.int64]
+    fitted: Fitted
     by_diff: Numbers
     by_system: Numbers
     by_language: Numbers
@@ -77,32 +55,28 @@ class Check:
 
 def check_head(name: str, names: Sequence[str], development: Material, held: Material) -> Check:
     """Cross-validate a head on development and apply it to the last look."""
-    columns = head_columns(names, name)
+    fitted = regress(development, head_columns(names, name))
     study = development.study
-    folds = [fold_of(diff) for diff in study.diffs]
-    outputs = out_of_fold(
-        development, columns, folds, [fold_of(diff) for diff in development.extra_diffs]
-    )
-    scaling = Scaling.of(development.table)
-    every = np.ones(len(study.rows), dtype=bool), np.ones(len(development.extra), dtype=bool)
-    regression = regress(development, columns, scaling, *every)
-    head = finish(regression, columns, outputs, development)
-    systems = out_of_fold(development, columns, study.systems, development.extra_systems)
     language = dict(zip(study.diffs, study.languages, strict=True))
-    languages = out_of_fold(
-        development,
-        columns,
-        study.languages,
-        [language[diff] for diff in development.extra_diffs],
+    folds = (
+        [fold_of(diff) for diff in study.diffs],
+        [fold_of(diff) for diff in development.extra_diffs],
     )
-    seen = regression.predict(scaling.apply(held.table)[:, columns])
+    languages = study.languages, [language[diff] for diff in development.extra_diffs]
+    head = finish(fitted, *out_of_fold(development, fitted, *folds), development)
+
+    def scores(groups: tuple[Sequence[Any], Sequence[Any]]) -> Numbers:
+        return development.rows.score(head, *out_of_fold(development, fitted, *groups))
+
+    whole = fitted.regression.whole
+    seen, below = (fitted.outputs(whole, part) for part in (held.rows.table, held.rows.below))
     return Check(
         head=head,
-        columns=columns,
-        by_diff=score_raw(head, development, outputs),
-        by_system=score_raw(head, development, systems),
-        by_language=score_raw(head, development, languages),
-        held=score_raw(head, held, seen),
+        fitted=fitted,
+        by_diff=scores(folds),
+        by_system=scores((study.systems, development.extra_systems)),
+        by_language=scores(languages),
+        held=held.rows.score(head, seen, below),
     )
 
 
@@ -112,52 +86,71 @@ def rel_of(scorer: CRScore, rows: Sequence[Row], head: str) -> Numbers:
     return np.array([score.rel for score in scorer.score_reference_batch(pairs)])
 
 
+@dataclass(frozen=True, slots=True)
+class Attacks:
+    """Attacks on the development diffs: parallel lists, and their numbers."""
+
+    rows: list[Row]
+    diffs: list[int]
+    kinds: list[str]
+    numbers: Numbered
+
+
+def attacks_of(development: Material, table: Table, seed: int) -> Attacks:
+    """Attacks of another seed than those fitted on."""
+    rows, diffs, kinds = attack_rows(development.study, seed + 1)
+    return Attacks(rows, diffs, kinds, table.of(rows))
+
+
 def attack_rates(
-    check: Check, development: Material, table: Table, seed: int
+    check: Check, development: Material, attacks: Attacks
 ) -> dict[str, tuple[float, int]]:
     """By kind: share of (attack, real review rated 3 or more) pairs where the attack is lower.
 
-    Attacks are of another seed than those fitted on, and are scored by models of other folds.
+    They are scored by models of other folds.
     The pair of a filled review is that very review.
     """
     study = development.study
-    rows, diffs, kinds = attack_rows(study, seed + 1)
-    columns, idle = table.of(rows)
-    scores = np.zeros(len(rows))
-    lengths = length_ranks(development.quantiles, [row.review for row in rows])
+    attacked = np.array([fold_of(diff) for diff in attacks.diffs])
     owner = np.array([fold_of(diff) for diff in study.diffs])
     extra_owner = np.array([fold_of(diff) for diff in development.extra_diffs])
+    scores = np.zeros(len(attacks.rows))
     for fold in np.unique(owner):
-        here = np.array([fold_of(diff) == fold for diff in diffs])
-        scaling = Scaling.of(development.table[owner != fold])
-        model = regress(development, check.columns, scaling, owner != fold, extra_owner != fold)
-        outputs = model.predict(scaling.apply(columns[here])[:, check.columns])
-        scores[here] = check.head.raw(outputs, lengths[here], idle[here], IDLE_COST)
+        here = attacked == fold
+        part = attacks.numbers.take(here)
+        gone = np.r_[
+            np.flatnonzero(owner == fold), len(owner) + np.flatnonzero(extra_owner == fold)
+        ]
+        model = check.fitted.regression.without(gone)
+        outputs, below = (check.fitted.outputs(model, t) for t in (part.table, part.below))
+        scores[here] = part.score(check.head, outputs, below)
     lower: dict[str, list[bool]] = {kind: [] for kind in ATTACK_KINDS}
     real: dict[int, list[tuple[str, float]]] = {}
     for i, diff in enumerate(study.diffs):
         if study.human[i, 0] >= 3:
             real.setdefault(diff, []).append((study.rows[i].review, float(check.by_diff[i])))
-    for row, diff, kind, score in zip(rows, diffs, kinds, scores, strict=True):
+    found = zip(attacks.rows, attacks.diffs, attacks.kinds, scores, strict=True)
+    for row, diff, kind, score in found:
         for review, good in real.get(diff, ()):
             if kind != "filling" or row.review.startswith(review.rstrip()):
                 lower[kind].append(bool(score < good))
     return {kind: (float(np.mean(v)), len(v)) for kind, v in lower.items() if v}
 
 
-def graded(data: Path, table: Table, check: Check, development: Material) -> tuple[float, float]:
-    """(AUC of grade 3 or more, Spearman) on ``graded_reviews``, never used for fitting."""
+def graded(data: Path, table: Table, check: Check) -> tuple[float, float, int]:
+    """(AUC of grade 3 or more, Spearman, grades) on ``graded_reviews``, never used for fitting."""
     from sklearn.metrics import roc_auc_score
 
+    # all methods would take longer than the whole fit; the first of every four are as good
     records = list(read_lines(data / "graded_reviews/grades.jsonl.gz"))
-    rows = [Row(_as_diff(r["code"]), r["review"]) for r in records]
-    columns, idle = table.of(rows)
-    scaling = Scaling.of(development.table)
-    outputs = check.head.regression.predict(scaling.apply(columns)[:, check.columns])
-    lengths = length_ranks(development.quantiles, [row.review for row in rows])
-    raw = check.head.raw(outputs, lengths, idle, IDLE_COST)
+    methods = list(dict.fromkeys(record["code"] for record in records))[::4]
+    records = [record for record in records if record["code"] in set(methods)]
+    numbers = table.of([Row(_as_diff(r["code"]), r["review"]) for r in records])
+    whole = check.fitted.regression.whole
+    outputs, below = (check.fitted.outputs(whole, t) for t in (numbers.table, numbers.below))
+    raw = numbers.score(check.head, outputs, below)
     grades = np.array([r["grade"] for r in records], dtype=np.float64)
-    return float(roc_auc_score(grades >= 3, raw)), spearman(raw, grades)
+    return float(roc_auc_score(grades >= 3, raw)), spearman(raw, grades), len(grades)
 
 
 def _as_diff(code: str) -> str:

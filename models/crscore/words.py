@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from models.crscore.stopwords import STOP_WORDS
 
@@ -33,13 +34,19 @@ def stem(word: str) -> str:
 
 def sub_words(text: str) -> list[str]:
     """Stemmed sub-words of ``text`` in order, function words and single letters left out."""
+    return list(_sub_words(text))
+
+
+@lru_cache(maxsize=16_384)
+def _sub_words(text: str) -> tuple[str, ...]:
+    """``sub_words``, kept: a change's lines and claims come back with each of its reviews."""
     found = []
     for identifier in _IDENTIFIER.findall(text):
         for part in _PART.findall(identifier):
             word = part.lower()
             if len(word) > 1 and word not in STOP_WORDS:
                 found.append(stem(word))
-    return found
+    return tuple(found)
 
 
 def identifiers(text: str) -> set[str]:

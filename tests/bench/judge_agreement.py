@@ -18,10 +18,11 @@ import numpy as np
 from models.crscore import CRScore
 from models.crscore.agreement import bootstrap, bootstrap_gain, spearman
 from models.crscore.encoder import SentenceEncoder
-from models.crscore.fit_judge import Table, prepare, read_study
+from models.crscore.fit_judge import Table, prepare
 from models.crscore.judge import HEADS, Judge
 from models.crscore.judge_card import check_head, rel_of, split
 from models.crscore.rows import open_lines, read_rows, score_rows
+from models.crscore.study import read_study
 from models.crscore.tables import Fields, agreement_table
 
 
@@ -37,7 +38,8 @@ def last_look(samples: int) -> None:
     """A judge fitted on the development diffs, on the diffs that were left out."""
     encoder = SentenceEncoder()
     study = read_study(Path(os.environ["MARGINALIA_DATA"]))
-    table = Table(encoder, Judge(encoder).weights.background)
+    weights = Judge(encoder).weights
+    table = Table(encoder, weights.background, weights.lengths)
     development, held = split(prepare(table, study, 0))
     scorer = CRScore(encoder)
     print("| rows | head | judge | without `msg` | CRScore Rel | gain |")

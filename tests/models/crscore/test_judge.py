@@ -17,10 +17,11 @@ from models.crscore.agreement import (
     spearman,
     system_agreement,
 )
-from models.crscore.attacks import attacks_on
+from models.crscore.attacks import FILLING, attacks_on
 from models.crscore.change_text import read_change
 from models.crscore.encoder import SentenceEncoder
 from models.crscore.features import Row
+from models.crscore.idle import FILLINGS, keys, pieces, reductions
 from models.crscore.judge import (
     Judge,
     JudgeError,
@@ -28,6 +29,7 @@ from models.crscore.judge import (
     load_weights,
     row_of,
     save_weights,
+    settle,
 )
 from models.crscore.kernel import Scaling, fit, gaussian_kernel
 from models.crscore.words import Rarity, named_code, stem, sub_words
@@ -179,15 +181,79 @@ def test_kernel_ridge_fits_and_weighs() -> None:
     random = np.random.default_rng(1)
     rows = random.normal(size=(80, 4))
     targets = np.column_stack([np.sin(rows[:, 0]), rows[:, 1]])
-    model = fit(rows, targets, np.ones(80), 0.5, 1e-6)
+    model = fit(rows, targets, np.ones(80), 0.5, 1e-6).whole
     np.testing.assert_allclose(model.predict(rows), targets, atol=1e-3)
-    pulled = fit(rows[:2] * 0, np.array([[0.0], [1.0]]), np.array([1.0, 3.0]), 0.5, 1e-3)
+    pulled = fit(rows[:2] * 0, np.array([[0.0], [1.0]]), np.array([1.0, 3.0]), 0.5, 1e-3).whole
     assert pulled.predict(rows[:1] * 0)[0, 0] == pytest.approx(0.75, abs=1e-3)
     kernel = gaussian_kernel(rows, rows, 0.5)
     assert np.allclose(np.diag(kernel), 1.0)
     scaling = Scaling.of(rows)
     assert abs(scaling.apply(rows).mean()) < 1e-9
     assert np.abs(scaling.apply(rows * 100)).max() < 10
+
+
+def test_rows_left_out_leave_no_trace() -> None:
+    random = np.random.default_rng(2)
+    rows, targets = random.normal(size=(60, 4)), random.normal(size=(60, 2))
+    targets -= targets.mean(axis=0)
+    importance = np.where(np.arange(60) % 2 == 0, 1.0, 0.3)
+    out = np.array([3, 4, 17, 40])
+    kept = np.setdiff1d(np.arange(60), out)
+    less = fit(rows, targets, importance, 0.5, 0.5).without(out)
+    again = fit(rows[kept], targets[kept], importance[kept], 0.5, 0.5).whole
+    np.testing.assert_allclose(
+        less.predict(rows[out]) - less.offset,
+        gaussian_kernel(rows[out], rows[kept], 0.5)
+        @ np.linalg.solve(
+            gaussian_kernel(rows[kept], rows[kept], 0.5) + np.diag(0.5 / importance[kept]),
+            targets[kept] - less.offset,
+        ),
+        atol=1e-9,
+    )
+    np.testing.assert_allclose(less.predict(rows[out]), again.predict(rows[out]), atol=0.1)
+
+
+def test_a_review_in_pieces() -> None:
+    text = "Why `x`? It is used! See below.\nAnd rename foo Tests are good for you."
+    parts = pieces(text)
+    assert "".join(parts) == text
+    assert keys(text) == [
+        "Why `x`", "It is used!", "See below", "And rename foo", "Tests are good for you.",
+    ]  # fmt: skip
+    assert pieces("") == []
+    assert pieces("...") == []
+    assert pieces("use a HashMap here.") == ["use a HashMap here."]
+    first, second = reductions(text, [False, False, False, False, True])[0]
+    assert (first, second) == ("Why `x`? It is used! See below.\nAnd rename foo", 1)
+    idle = [True, False, True]
+    assert dict(reductions("A b c. D e f. G h i.", idle)) == {
+        "D e f. G h i.": 1,
+        "A b c. D e f.": 1,
+        "D e f.": 2,
+    }
+    # a review of idle sentences alone keeps one of them; a long one is cut in chains only
+    assert "" not in dict(reductions("A b c. D e f.", [True, True]))
+    assert len(reductions("A b. " * 30, [True] * 30)) < 40
+
+
+def test_the_least_score_counts() -> None:
+    final = settle(
+        np.array([1.0, 2.0]), np.array([0.5, 3.0]), np.array([0, 1]), np.array([0.1, 0.1])
+    )
+    assert final.tolist() == [0.4, 2.0]
+
+
+@pytest.mark.weights
+def test_a_true_but_useless_sentence_lowers_the_score(judge: Judge) -> None:
+    assert not set(FILLING) & set(FILLINGS)
+    lower = []
+    for review in (GOOD, GOOD.split(";")[0] + ".", "Why `pickle` and not `json.loads`?"):
+        plain, *filled = judge.judge(
+            [row_of(DIFF, text) for text in (review, *(f"{review} {f}" for f in FILLING))]
+        )
+        lower += [one.raw < plain.raw and one.probability < plain.probability for one in filled]
+        assert plain.idle == 0
+    assert np.mean(lower) >= 0.95
 
 
 def test_agreement_statistics_equal_scipy() -> None:
