@@ -51,8 +51,8 @@ only please a grader were added, marked irrelevant, with .1 and .3 of the weight
 A fifth of the diffs ({held}), chosen by hash, took no part in any choice; *last look* is the look
 at it after all choices (the second in all: a fit before this one had .594 and .632 there, with no
 guard against filling). *Development* is out of fold on the other {development} diffs: five folds
-by diff, one system left out, one language left out. The shipped weights are then fitted on all diffs with the
-same settings. Intervals are 95 %, by resampling diffs.
+by diff, one system left out, one language left out. The shipped weights are then fitted on all
+diffs with the same settings. Intervals are 95 %, by resampling diffs.
 
 A classifier, fitted on sixty fillings and the sentences of good reviews (development diffs only),
 finds sentences that say nothing of the change; the least score with and without them counts. The
