@@ -89,13 +89,14 @@ def other_rows(windows: Mapping[str, Any], histories: Mapping[str, Any]) -> Iter
         yield f"| {key} | {state} | {after} | {1000 * count / max(1, total):.2f} |"
 
 
-def document(windows: Mapping[str, Any], histories: Mapping[str, Any]) -> str:
+def document(windows: Mapping[str, Any], histories: Mapping[str, Any], note: str = "") -> str:
     """The whole page."""
     hunks = histories["hunks"]
     languages = ", ".join(
         f"{name} {count}" for name, count in sorted(hunks.items(), key=lambda item: -item[1])
     )
     head = HEAD.format(commits=histories["commits"], hunks=sum(hunks.values()), languages=languages)
+    head += f"- {note}\n" if note else ""
     own, others = own_rows(windows, histories), other_rows(windows, histories)
     return "\n".join([head, "## Our own (ast-grep)\n", *own, "\n## Of other analyzers\n", *others])
 
@@ -105,9 +106,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("windows", type=Path)
     parser.add_argument("histories", type=Path)
+    parser.add_argument("--note", default="", help="a sentence on how it was counted")
     options = parser.parse_args()
     read = [json.loads(path.read_text("utf-8")) for path in (options.windows, options.histories)]
-    sys.stdout.write(document(*read) + "\n")
+    sys.stdout.write(document(*read, note=options.note) + "\n")
 
 
 if __name__ == "__main__":

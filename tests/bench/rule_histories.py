@@ -1,10 +1,10 @@
 """How often each rule would speak in reviews of real histories, and where.
 
-``python -m tests.bench.rule_histories FOLDER... [--commits 300] [--show]``
+``python -m tests.bench.rule_histories FOLDER... [--steps 300] [--span 1] [--show]``
 
-Base and head of each commit are analysed and only what the commit brought in, on lines that it
-changed, counts: what a review has for candidates before the gate. Many commits go in one run of
-each analyzer. ``--show`` prints each finding of a rule that is on by default with its code, for
+Base and head of each step (a commit, or a range of ``--span`` commits) are analysed and only what
+it brought in, on lines that it changed, counts: what a review has for candidates before the gate.
+Many steps go in one run of each analyzer. ``--show`` prints each finding of a rule that is on by default with its code, for
 reading; the table is findings in 1,000 changed hunks.
 """
 
@@ -26,16 +26,16 @@ from models.review_types import Finding
 from models.syntax import language_of
 from tests.soak_histories import Step, choose
 
-LOT = 20
+LOT = 10
 READ = (Coverage.REVIEWED, Coverage.CLIPPED)
 
 
 @dataclass(slots=True)
 class Seen:
-    """What the rules said: ``rules`` by analyzer:rule, ``hunks`` by language, ``found`` with the
-    head's lines."""
+    """What the rules said: ``steps`` done, ``rules`` by analyzer:rule, ``hunks`` by language,
+    ``found`` with the head's lines."""
 
-    commits: int = 0
+    steps: int = 0
     hunks: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     found: list[tuple[Step, Finding, list[str]]] = field(default_factory=list)
@@ -69,25 +69,29 @@ def load(step: Step) -> _Loaded:
     return made
 
 
-def look(steps: Sequence[Step], enable: Collection[str]) -> Seen:
-    """What the rules say of these steps; ``enable`` are rules that are off by default."""
+def look(steps: Sequence[Step], off: Collection[str], *, show: bool = False) -> Seen:
+    """What the rules say of these steps, those that are ``off`` by default too; see ``shown``."""
     seen = Seen()
     for start in range(0, len(steps), LOT):
         lot = [load(step) for step in steps[start : start + LOT]]
         heads, bases = (
             _findings({f"{n}/{path}": text for n, one in enumerate(lot)
-                       for path, text in getattr(one, side).items()}, enable)
+                       for path, text in getattr(one, side).items()}, off)
             for side in ("heads", "bases")
         )  # fmt: skip
+        told = len(seen.found)
         for number, one in enumerate(lot):
-            seen.commits += 1
+            seen.steps += 1
             for file in one.files:
                 seen.hunks[language_of(file.path) or "other"] += len(file.hunks)
                 text = one.heads[file.path].decode("utf-8", "replace").split("\n")
                 for finding in introduced(file, bases[number], heads[number]):
                     seen.rules[f"{finding.analyzer}:{finding.rule}"] += 1
                     seen.found.append((one.step, finding, text))
-        sys.stderr.write(f"{seen.commits}/{len(steps)}\n")
+        if show:
+            sys.stdout.write("".join(f"{row}\n" for row in shown(seen.found[told:], off)))
+            sys.stdout.flush()
+        sys.stderr.write(f"{seen.steps}/{len(steps)}\n")
     return seen
 
 
@@ -103,9 +107,9 @@ def _findings(files: dict[str, bytes], enable: Collection[str]) -> dict[int, lis
     return found
 
 
-def shown(seen: Seen, off: Collection[str]) -> Iterator[str]:
+def shown(found: Sequence[tuple[Step, Finding, list[str]]], off: Collection[str]) -> Iterator[str]:
     """Each finding of a rule that is on, with its lines and two around them."""
-    for step, one, text in seen.found:
+    for step, one, text in found:
         key = f"{one.analyzer}:{one.rule}"
         if key in off:
             continue
@@ -122,19 +126,24 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--commits", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--span", type=int, default=1, help="so many commits as one range")
     parser.add_argument("--show", action="store_true", help="print each finding with its code")
     parser.add_argument("--json", type=Path, help="keep the counts for tests.bench.rule_document")
     options = parser.parse_args()
     off = off_by_default()
-    seen = look(choose(options.folders, options.commits, code=True).steps, off)
-    if options.show:
-        print("\n".join(shown(seen, off)))
+    steps = choose(options.folders, options.steps, span=options.span, code=True).steps
+    seen = look(steps, off, show=options.show)
     if options.json is not None:
-        kept = {"commits": seen.commits, "hunks": dict(seen.hunks), "rules": dict(seen.rules)}
+        kept = {
+            "commits": seen.steps * options.span,
+            "hunks": dict(seen.hunks),
+            "rules": dict(seen.rules),
+        }
         options.json.write_text(json.dumps(kept, indent=1), "utf-8")
     hunks = sum(seen.hunks.values())
-    print(f"\n{seen.commits} commits, {hunks} hunks\n\n| rule | default | in 1,000 hunks |")
+    print(f"\n{seen.steps * options.span} commits, {hunks} hunks\n")
+    print("| rule | default | in 1,000 hunks |")
     print("|---|---|---:|")
     for key, count in seen.rules.most_common():
         state = "off" if key in off else "on"
