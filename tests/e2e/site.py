@@ -108,7 +108,7 @@ def service_settings(
         "github_url": github.url,
         "app_id": app.id,
         "private_key": app.pem,
-        # Not more often: on SQLite each look is a write lock, and a starved machine has few to give.
+        # Not more often: on SQLite each look takes the lock, and a starved machine has few to give.
         "poll_interval": 0.3,
         # Long enough that a loaded machine does not make living workers look dead at every turn,
         # and tries enough for when it does: the tests of parking set their own.
