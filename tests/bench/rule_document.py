@@ -108,8 +108,10 @@ def main() -> None:
     parser.add_argument("histories", type=Path)
     parser.add_argument("--note", default="", help="a sentence on how it was counted")
     options = parser.parse_args()
-    read = [json.loads(path.read_text("utf-8")) for path in (options.windows, options.histories)]
-    sys.stdout.write(document(*read, note=options.note) + "\n")
+    windows, histories = (
+        json.loads(path.read_text("utf-8")) for path in (options.windows, options.histories)
+    )
+    sys.stdout.write(document(windows, histories, options.note) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 
 Base and head of each step (a commit, or a range of ``--span`` commits) are analysed and only what
 it brought in, on lines that it changed, counts: what a review has for candidates before the gate.
-Many steps go in one run of each analyzer. ``--show`` prints each finding of a rule that is on by default with its code, for
-reading; the table is findings in 1,000 changed hunks.
+Many steps go in one run of each analyzer. ``--show`` prints each finding of a rule that is on by
+default with its code, for reading; the table is findings in 1,000 changed hunks.
 """
 
 from __future__ import annotations
