@@ -136,7 +136,7 @@ def _closing(result: ReviewResult, console: Console) -> None:
     console.print(
         Text(
             f"{posted} of {len(result.candidates)} candidates shown, {held} held back "
-            f"({graded} of them all were written by a model or a fixer); {seconds:.1f} s"
+            f"({graded} candidates were written by a model or a fixer); {seconds:.1f} s"
         ),
         soft_wrap=True,
     )

@@ -2,7 +2,7 @@
 
 It reads data of any of the layouts: code in lines is cut into windows, one-line Java (raw or
 abstracted) into pseudo-lines at statements. A revision is the code with the model's edits applied;
-where the model is surer of "nothing to revise" than of any edit, the code as it is.
+where no edit is probable enough, the code as it is.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ DEFAULT_FOLDER = Path(__file__).resolve().parents[1] / "weights" / "default"
 ABSTRACTED_FOLDER = DEFAULT_FOLDER.parent / "abstracted"
 """The default model, trained on for Trans-Review's abstracted methods alone."""
 MAX_LINES = 40
+LEAST = 0.02
+"""The least probability of an edit that is given for an answer: below it hardly any is right, and
+the wrong ones cost Edit Progress. Found on ``trans_review``'s held part of the training file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +188,14 @@ def _cut(example: Example, task: Task) -> _Cut:
 
 
 def _ranked(cut: _Cut, example: Example, answers: Sequence[Answer]) -> Prediction:
-    choices = [
-        (answer.probability, cut.whole(apply_edits(cut.window.lines, answer.edits)))
-        for answer in answers
-    ]
-    nothing = answers[0].nothing if answers else 1.0
-    choices.append((nothing, example.unmarked()))
-    choices.sort(key=lambda choice: -choice[0])
-    texts = tuple(text for _, text in choices)
-    return Prediction(texts[0], texts, choices[0][0])
+    edits = sorted(
+        ((a.probability, cut.whole(apply_edits(cut.window.lines, a.edits))) for a in answers),
+        key=lambda choice: -choice[0],
+    )
+    source = (answers[0].nothing if answers else 1.0, example.unmarked())
+    sure = bool(edits) and edits[0][0] >= LEAST
+    choices = [*edits, source] if sure else [source, *edits]
+    return Prediction(choices[0][1], tuple(text for _, text in choices), choices[0][0])
 
 
 def _remark_window(example: Example) -> Window:

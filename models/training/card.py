@@ -54,7 +54,7 @@ def render_card(card: Mapping[str, Any]) -> str:
     if "table" in card:
         parts += ["## Held repositories", str(card["table"])]
     if "findings" in card:
-        parts += ["## What did not work", str(card["findings"])]
+        parts += ["## What was found", str(card["findings"])]
     parts += [
         "## Use",
         "`marginalia review` uses it by default. Its revisions are suggestions for a person, and "

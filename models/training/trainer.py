@@ -242,7 +242,7 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
                 "format": "line-edits-1",
                 "tasks": ["crb", "cra", "rcg"],
                 "parameters": sum(p.numel() for p in model.parameters()),
-                "options": {k: v for k, v in described.items() if k not in ("data", "folder")},
+                "options": _told(options, described),
                 "progress": asdict(progress),
                 "validation": numbers,
             }
@@ -291,6 +291,15 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
             last_save = time.monotonic()
     checkpoint()
     return numbers
+
+
+def _told(options: TrainOptions, described: Mapping[str, str]) -> dict[str, str]:
+    """The options for the card; the shape of a model that was started from is its own."""
+    left_out = {"data", "folder"}
+    if options.start_from is not None:
+        left_out |= {"vocabulary", "width", "heads", "feed_forward", "encoder_layers"}
+        left_out |= {"decoder_layers", "game_minutes"}
+    return {name: value for name, value in described.items() if name not in left_out}
 
 
 def _stage(options: TrainOptions, progress: Progress) -> str:
