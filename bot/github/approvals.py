@@ -13,6 +13,7 @@ from bot.feedback import approval
 from bot.feedback.approval import ApprovalState, BadEdit, Decided, NoSuchCandidate, Waiting
 from bot.github import requests as rq
 from bot.github.auth import Identity
+from bot.github.buttons import ACCEPT_ALL, BUTTONS, OPEN_QUEUE
 from bot.github.commands import Command, CommandKind, words_after
 from bot.github.errors import Answered
 from bot.github.markers import notice_marker
@@ -21,15 +22,6 @@ from bot.github.text import code_span, fence, one_line, quiet
 from bot.jobs.forge import Comment, PullRef
 from bot.store.database import Database
 
-ACCEPT_ALL = "accept-all"
-REJECT_ALL = "reject-all"
-OPEN_QUEUE = "open-queue"
-BUTTONS = (
-    (ACCEPT_ALL, "Accept all", "Post every remark that waits"),
-    (REJECT_ALL, "Reject all", "Post none of them"),
-    (OPEN_QUEUE, "Open the queue", "Say where each can be decided"),
-)
-"""Identifier, label and description: GitHub takes three, of 20, 20 and 40 characters."""
 MOST_LISTED = 30
 _NUMBERS = re.compile(r"#?\d+(?:[\s,]+#?\d+)*")
 

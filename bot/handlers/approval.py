@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.events import Context, PressButton, Routed, Routes, ignored
-from bot.github.approvals import BUTTONS
+from bot.github.buttons import BUTTONS
 from bot.handlers.checks import again
 from bot.jobs.forge import PullRef
 from bot.payload import Payload

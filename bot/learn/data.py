@@ -25,7 +25,8 @@ def exported(database: Database, repository: str | None = None) -> Iterator[Row]
     """Everything that was learnt, one row at a time, each with its ``kind``.
 
     ``remark`` (from history), ``outcome`` and its ``event`` (what became of our comments),
-    ``decision`` (in the queue), ``dismissal``, ``calibration``. No person is named.
+    ``decision`` (in the queue), ``dismissal``, ``calibration``. No person is named. A column that
+    is itself called ``kind`` is shown as ``candidate_kind`` or, of an event, ``event_kind``.
     """
     for remark in Learnt(database).remarks(repository):
         yield {"kind": "remark", **asdict(remark)}
@@ -34,21 +35,26 @@ def exported(database: Database, repository: str | None = None) -> Iterator[Row]
         outcomes = _columns(session, sa.select(OutcomeRow), OutcomeRow.repository_id, numbers)
         comments = [row["comment_id"] for row in outcomes]
         for row in outcomes:
-            yield {"kind": "outcome", **row}
+            yield _named("outcome", row, "candidate_kind")
         for start in range(0, len(comments), 500):
             events = sa.select(FeedbackEvent).where(
                 FeedbackEvent.comment_id.in_(comments[start : start + 500])
             )
             for row in _rows(session, events):
-                yield {"kind": "event", **row}
+                yield _named("event", row, "event_kind")
         for row in _columns(session, sa.select(ApprovalRow), ApprovalRow.repository_id, numbers):
-            yield {"kind": "decision", **row}
+            yield _named("decision", row, "candidate_kind")
         for row in _columns(session, sa.select(Dismissal), Dismissal.repository_id, numbers):
-            yield {"kind": "dismissal", **row}
+            yield _named("dismissal", row, "candidate_kind")
         scopes = None if numbers is None else [repo_scope(number) for number in numbers]
         models = sa.select(SettingRow).where(SettingRow.key == MODEL_KEY)
         for row in _columns(session, models, SettingRow.scope, scopes):
-            yield {"kind": "calibration", **row}
+            yield _named("calibration", row, "setting_kind")
+
+
+def _named(kind: str, row: Row, own: str) -> Row:
+    """A row under its ``kind``; a column of that name would hide it, so it goes by ``own``."""
+    return {"kind": kind, **{own if name == "kind" else name: row[name] for name in row}}
 
 
 def deleted(database: Database, repository: str | None = None) -> list[Row]:

@@ -192,6 +192,7 @@ def test_what_was_learnt_from_people_is_exported_without_them(tmp_path: Path) ->
     ledger.memory.dismiss(1, 1, "print", "ann", 5.0)
     rows = list(exported(ledger.database, "O/R"))
     assert [one["kind"] for one in rows] == ["outcome", "dismissal"]
+    assert rows[0]["candidate_kind"] == "finding"
     assert "ann" not in json.dumps(rows)
     counts = {one["kind"]: one["deleted"] for one in deleted(ledger.database, "o/r")}
     assert (counts["outcome"], counts["dismissal"]) == (1, 1)

@@ -42,6 +42,7 @@ def chromium(size: tuple[int, int] = WIDE, dark: bool = False) -> Iterator[WebDr
         "--disable-background-networking",
         "--disable-component-update",
         "--hide-scrollbars",
+        "--force-prefers-reduced-motion",  # a click must not race with a page that still scrolls
         "--force-device-scale-factor=1",
         f"--window-size={size[0]},{size[1]}",
     ):
