@@ -16,7 +16,7 @@ import sys
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -37,6 +37,9 @@ class SettingsError(Exception):
 
 class Settings(BaseSettings):
     """Every setting of the service. Times are seconds unless the name says otherwise."""
+
+    trusts_folder: ClassVar[bool] = True
+    """Whether ``marginalia.toml`` and the data folder in the current folder are read unnamed."""
 
     model_config = SettingsConfigDict(env_prefix="MARGINALIA_", extra="forbid", frozen=True)
 
@@ -247,23 +250,40 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, environment, the operator's TOML, set-up's TOML: the first that says wins."""
-        operator = TomlConfigSettingsSource(settings_cls, config_file())
+        operator = TomlConfigSettingsSource(settings_cls, config_file(cls.trusts_folder))
         data_dir = (
             init_settings().get("data_dir")
             or env_settings().get("data_dir")
             or operator().get("data_dir")
-            or cls.model_fields["data_dir"].default
+            or (cls.model_fields["data_dir"].default if cls.trusts_folder else None)
         )
+        if data_dir is None:
+            return init_settings, env_settings, operator
         made = TomlConfigSettingsSource(settings_cls, Path(str(data_dir)) / APP_FILE)
         return init_settings, env_settings, operator, made
 
 
-def config_file() -> Path:
-    """The operator's TOML file: it need not exist unless ``MARGINALIA_CONFIG`` names it."""
+class SettingsFromOutside(Settings):
+    """The settings without what lies in the current folder, unless it is named.
+
+    For commands that a person runs inside a checkout, which may be hostile: its
+    ``marginalia.toml`` would else say to which address the person's token goes.
+    """
+
+    trusts_folder: ClassVar[bool] = False
+
+
+def config_file(here: bool = True) -> Path | None:
+    """The operator's TOML file: it need not exist unless ``MARGINALIA_CONFIG`` names it.
+
+    ``None`` where it is not named and the one in the current folder is not to be read.
+    """
     named = os.environ.get("MARGINALIA_CONFIG")
     if named and not Path(named).is_file():
         raise SettingsError(f"MARGINALIA_CONFIG: there is no file {named}")
-    return Path(named) if named else Path("marginalia.toml")
+    if named:
+        return Path(named)
+    return Path("marginalia.toml") if here else None
 
 
 def is_loopback(host: str) -> bool:
@@ -276,14 +296,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def load(**overrides: object) -> Settings:
+def load(*, here: bool = True, **overrides: object) -> Settings:
     """Read the settings; ``overrides`` (command line options; ``None`` means not given) win.
+
+    Where ``here`` is false, nothing in the current folder counts (``SettingsFromOutside``).
 
     Raises ``SettingsError`` with one line a wrong setting.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**given)  # type: ignore[arg-type]
+        return (Settings if here else SettingsFromOutside)(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         lines = []
         for item in error.errors(include_url=False, include_input=False):

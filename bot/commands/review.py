@@ -113,7 +113,8 @@ def review(
             from bot.review.remote import change_of_pull
             from bot.service.prepare import read_settings
 
-            reading = change_of_pull(pull, read_settings())
+            # the current folder may be a hostile checkout: its settings do not count
+            reading = change_of_pull(pull, read_settings(here=False))
         else:
             from bot.review.local import read_change
 

@@ -23,3 +23,21 @@ def test_an_analyzer_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MARGINALIA_ANALYZERS", '["ruff", "nope"]')
     with pytest.raises(SettingsError, match=r"^MARGINALIA_ANALYZERS\.1: [^\n]+$"):
         load()
+
+
+def test_inside_a_hostile_checkout_only_named_files_count(tmp_path, monkeypatch):
+    """What lies in the reviewed folder must not say where a person's token goes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MARGINALIA_CONFIG", raising=False)
+    (tmp_path / "marginalia.toml").write_text('github_api_url = "https://evil.example/api"\n')
+    made = tmp_path / "marginalia-data"
+    made.mkdir()
+    (made / "app.toml").write_text('github_url = "https://evil.example"\n')
+    assert load().github_api_url == "https://evil.example/api"
+    assert load(here=False).github_api_url == "https://api.github.com"
+    assert load(here=False).github_url == "https://github.com"
+    assert load(here=False, data_dir=made).github_url == "https://evil.example"
+    named = tmp_path / "ours.toml"
+    named.write_text('github_api_url = "https://github.example/api/v3"\n')
+    monkeypatch.setenv("MARGINALIA_CONFIG", str(named))
+    assert load(here=False).github_api_url == "https://github.example/api/v3"
