@@ -43,12 +43,12 @@ def main() -> None:
         answers = generator.revise(windows)
         measured: list[tuple[float, int, int]] = []
         for (row, example), found in zip(kept, answers, strict=True):
-            source, target = row["code"].split(), row["revised"].split()
+            source, target = row["code"], row["revised"]
             before = token_distance(source, target)
             if not found:
                 measured.append((-1.0, before, before))
                 continue
-            written = join(apply_edits(example.lines, found[0].edits)).split()
+            written = join(apply_edits(example.lines, found[0].edits))
             measured.append((found[0].probability, before, token_distance(written, target)))
         whole = sum(before for _, before, _ in measured)
         for least in THRESHOLDS:
