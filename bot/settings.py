@@ -296,16 +296,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def load(*, here: bool = True, **overrides: object) -> Settings:
+def load(kind: type[Settings] = Settings, /, **overrides: object) -> Settings:
     """Read the settings; ``overrides`` (command line options; ``None`` means not given) win.
 
-    Where ``here`` is false, nothing in the current folder counts (``SettingsFromOutside``).
+    With ``SettingsFromOutside`` for ``kind`` nothing in the current folder counts.
 
     Raises ``SettingsError`` with one line a wrong setting.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return (Settings if here else SettingsFromOutside)(**given)  # type: ignore[arg-type]
+        return kind(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         lines = []
         for item in error.errors(include_url=False, include_input=False):

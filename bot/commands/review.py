@@ -112,9 +112,10 @@ def review(
         elif pull is not None:
             from bot.review.remote import change_of_pull
             from bot.service.prepare import read_settings
+            from bot.settings import SettingsFromOutside
 
             # the current folder may be a hostile checkout: its settings do not count
-            reading = change_of_pull(pull, read_settings(here=False))
+            reading = change_of_pull(pull, read_settings(SettingsFromOutside))
         else:
             from bot.review.local import read_change
 

@@ -15,10 +15,10 @@ from bot.settings import Settings, SettingsError, load
 from bot.store.ledger import Ledger
 
 
-def read_settings(*, here: bool = True, **overrides: object) -> Settings:
+def read_settings(kind: type[Settings] = Settings, /, **overrides: object) -> Settings:
     """The settings (see ``load``), with logs set up as they say; raises ``FatalError``."""
     try:
-        settings = load(here=here, **overrides)
+        settings = load(kind, **overrides)
         settings.check_database()
     except SettingsError as error:
         raise FatalError(str(error)) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.settings import SettingsError, load
+from bot.settings import SettingsError, SettingsFromOutside, load
 from bot.wiring import operator_of
 
 
@@ -34,10 +34,10 @@ def test_inside_a_hostile_checkout_only_named_files_count(tmp_path, monkeypatch)
     made.mkdir()
     (made / "app.toml").write_text('github_url = "https://evil.example"\n')
     assert load().github_api_url == "https://evil.example/api"
-    assert load(here=False).github_api_url == "https://api.github.com"
-    assert load(here=False).github_url == "https://github.com"
-    assert load(here=False, data_dir=made).github_url == "https://evil.example"
+    assert load(SettingsFromOutside).github_api_url == "https://api.github.com"
+    assert load(SettingsFromOutside).github_url == "https://github.com"
+    assert load(SettingsFromOutside, data_dir=made).github_url == "https://evil.example"
     named = tmp_path / "ours.toml"
     named.write_text('github_api_url = "https://github.example/api/v3"\n')
     monkeypatch.setenv("MARGINALIA_CONFIG", str(named))
-    assert load(here=False).github_api_url == "https://github.example/api/v3"
+    assert load(SettingsFromOutside).github_api_url == "https://github.example/api/v3"
