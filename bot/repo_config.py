@@ -154,6 +154,9 @@ class Feedback(_Section):
     """Rules (analyzer:rule) or analyzers that never fade, however often they are dismissed."""
     banned: tuple[Speaker, ...] = ()
     """Rules or analyzers that never speak here."""
+    history: bool = True
+    """Say again what people of this repository said of similar code, where `marginalia learn` has
+    read it."""
     answers: Answers = "command"
     """Propose the revision that a comment asks for on `/marginalia suggest`, or on every comment
     on a line."""
@@ -299,6 +302,7 @@ def review_options(
         languages=None if config.languages is None else frozenset(config.languages),
         pinned=frozenset(config.feedback.pinned),
         banned=frozenset(config.feedback.banned),
+        history=config.feedback.history,
     )
 
 

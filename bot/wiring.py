@@ -83,8 +83,12 @@ def operator_of(settings: Settings) -> Operator:
     return Operator(defaults=defaults, limits=limits, shadow=settings.shadow)
 
 
-def load_reviewer(settings: Settings) -> Reviewer:
-    """The pipeline with its models: the one place where the service loads any."""
+def load_reviewer(settings: Settings, ledger: Ledger | None = None) -> Reviewer:
+    """The pipeline with its models: the one place where the service loads any.
+
+    With a ledger, what was learnt of a repository's past is said again where it fits.
+    """
+    from bot.learn.index import Histories
     from bot.review.local import load_pipeline
 
     return load_pipeline(
@@ -92,6 +96,7 @@ def load_reviewer(settings: Settings) -> Reviewer:
         use_model=settings.use_model,
         offered=settings.models,
         rules=settings.rules,
+        history=None if ledger is None else Histories(ledger.database).of,
     )
 
 

@@ -180,7 +180,7 @@ def worker(
         chores = chores_of(settings, ledger, identity, metrics)
     except SettingsError as error:
         raise FatalError(str(error)) from error
-    services = build_services(settings, ledger, load_reviewer(settings), metrics, identity)
+    services = build_services(settings, ledger, load_reviewer(settings, ledger), metrics, identity)
     Worker(settings, ledger, services, metrics, chores=chores).run_until_signal()
     ledger.close()
 

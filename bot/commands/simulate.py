@@ -45,7 +45,9 @@ def simulate(
     where = pull_url(url, settings)
     with existing_ledger(settings) as ledger, github_errors(where), with_progress() as progress:
         identity = reading_identity(settings)
-        simulation = Simulation(settings, identity, ledger, lambda: load_reviewer(settings), full)
+        simulation = Simulation(
+            settings, identity, ledger, lambda: load_reviewer(settings, ledger), full
+        )
         done = simulation.run(find_pull(identity, where), progress)
     shown = _json(done) if as_json else shown_text(done, with_ledger=ledger is not None)
     sys.stdout.write(f"{shown}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from bot.review.types import Progress, Sources
 from models.change import Change
 
 if TYPE_CHECKING:
+    from bot.review.history import History
     from models.generators.base import Generator
 
 MAX_DIFF_BYTES = 256 * 1024 * 1024
@@ -95,11 +96,13 @@ def load_pipeline(
     use_model: bool = True,
     offered: Mapping[str, str] | None = None,
     rules: Path | None = None,
+    history: Callable[[str], History | None] | None = None,
 ) -> ReviewPipeline:
     """A pipeline with the models that the options name.
 
     ``offered`` are the operator's further models by name, each a folder or Hub id; ``rules`` is
-    the folder of own ast-grep rules. Raises ``FatalError`` where either cannot be used.
+    the folder of own ast-grep rules; ``history`` as in ``ReviewPipeline``. Raises ``FatalError``
+    where a model or the rules cannot be used.
     """
     if rules is not None and not rules.is_dir():
         raise FatalError(f"no folder {rules}: name a folder of ast-grep rules (*.yml)")
@@ -107,6 +110,7 @@ def load_pipeline(
         generator=load_generator(model) if use_model else None,
         offered={name: partial(load_generator, source) for name, source in (offered or {}).items()},
         rules=rules,
+        history=history,
     )
 
 

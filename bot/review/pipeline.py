@@ -47,6 +47,7 @@ from models.review_types import (
 from models.syntax import language_row
 
 if TYPE_CHECKING:
+    from bot.review.history import History
     from models.crscore import CRScore
     from models.generators.base import Generator
 
@@ -93,6 +94,8 @@ class ReviewPipeline:
         offered: the operator's list: what loads the model of each name that a repository may
             choose (``ReviewOptions.model``). Each is loaded when first chosen, and stays.
         rules: the operator's folder of own ast-grep rules.
+        history: finds what people said in a repository's past (``bot.learn.index``), by its
+            ``owner/name``; ``None`` where nothing was learnt.
     """
 
     def __init__(
@@ -103,7 +106,9 @@ class ReviewPipeline:
         answers: int = 1,
         offered: Mapping[str, Callable[[], Generator | None]] | None = None,
         rules: Path | None = None,
+        history: Callable[[str], History | None] | None = None,
     ) -> None:
+        self._history = history
         self._score = score
         self._generator = generator
         self._answers = answers
@@ -162,6 +167,7 @@ class ReviewPipeline:
         with _timed(timings, "model"):
             generator = self._chosen(options, notes)
             candidates = self._candidates(readings, generator, progress)
+            candidates += self._said_before(change.repo, readings, options, progress)
         with _timed(timings, "score"):
             progress("scores", 0, 1)
             drafts = self._grade(candidates, readings, references, notes)
@@ -284,6 +290,22 @@ class ReviewPipeline:
             if "rcg" in generator.tasks:
                 result += remark_candidates(part, generator, answers=self._answers)
         return result
+
+    def _said_before(
+        self,
+        repository: str,
+        readings: Sequence[_Reading],
+        options: ReviewOptions,
+        progress: Progress,
+    ) -> list[Candidate]:
+        """What people of this repository said of similar code, where it was learnt."""
+        wanted = options.use_model and options.history and self._history is not None
+        history = self._history(repository) if wanted and self._history is not None else None
+        if history is None:
+            return []
+        targets = [t for reading in readings for t in reading.targets][:MAX_TARGETS]
+        progress("history", 0, len(targets))
+        return history.candidates(targets)
 
     def _judge(self, notes: list[str]) -> Judge | None:
         """The judge, loaded when first asked for; without its weights the score stands alone."""

@@ -91,6 +91,8 @@ def grounds(judged: JudgedCandidate) -> str:
         parts.append(f"grounded in: {code_span(candidate.origin)} on a line of this change")
     if score.judge is not None:
         parts.append(f"judged relevant: {score.judge:.0%}")
+    if candidate.origin.startswith("retrieval"):
+        parts.append(f"said before in this repository of code {candidate.confidence:.0%} alike")
     if candidate.origin.startswith("t5"):
         parts.append(f"model's own probability: {candidate.confidence:.0%}")
     return " · ".join(parts) or "no grounds"

@@ -146,7 +146,8 @@ class ReviewOptions:
     ``pinned`` and ``banned`` are rules or analyzers that never fade and never speak; ``learnt``
     is the team's calibration (``bot.feedback.calibration``, as JSON), ``None`` for a new team.
     ``model`` is a name from the operator's list, "" for the default one; ``enabled_rules`` are
-    rules (analyzer:rule) that are off by default and wanted all the same.
+    rules (analyzer:rule) that are off by default and wanted all the same. ``history`` lets people's
+    own remarks on similar code of this repository be said again, where they were learnt.
     """
 
     sure: float = 0.5
@@ -164,6 +165,7 @@ class ReviewOptions:
     pinned: frozenset[str] = frozenset()
     banned: frozenset[str] = frozenset()
     learnt: Mapping[str, Any] | None = None
+    history: bool = True
 
 
 class Sources(Protocol):
