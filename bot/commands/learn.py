@@ -105,7 +105,7 @@ def _from_github(
     from bot.github.auth import AppIdentity
     from bot.github.heads import GitHubHeads
     from bot.jobs.forge import ForgeError
-    from bot.learn.github import History, installation_of, repository_ref
+    from bot.learn.github import History, installation_of, repository_ref, told
     from bot.learn.store import Learnt
     from bot.review.remote import reading_identity
 
@@ -121,12 +121,12 @@ def _from_github(
         ref = repository_ref(api, repository, installation)
         before = learnt.place(ref.repository)
         if before is not None:
-            tell(f"{ref.repository}: going on behind #{before[1]}")
+            tell(f"{ref.repository}: going on behind {told(before)}")
         kept = 0
         history = History(api, GitHubHeads(identity), ref, tell)
         for remarks, place in history.batches(before):
             kept += learnt.put(ref.repository, remarks, place, time.time())
-            tell(f"{ref.repository}: #{place[1]} read, {kept} remarks kept")
+            tell(f"{ref.repository}: {told(place)} read, {kept} remarks kept")
     except ValueError as error:
         raise FatalError(str(error)) from error
     except ForgeError as error:

@@ -87,7 +87,8 @@ def _remark(row: Any, name: str) -> Remark | None:
         raise ValueError("diff_hunk and comment must be text")
     if is_bot(str(row.get("author") or "")):
         return None
-    comment = without_people(said)
+    author = str(row.get("author") or "")
+    comment = without_people(said, [author] if author else [])
     if is_small_talk(comment) or not hunk.strip():
         return None
     repository = str(row.get("repo") or name)

@@ -33,8 +33,12 @@ PAGE = 50
 LONGEST_WAIT = 3_700.0
 """The longest wait, in seconds, for a limit that GitHub names: it is reset every hour."""
 TRIES = 6
-Place = list[int]
-"""Page of the list of closed pull requests (oldest first), and the last number read on it."""
+SINCE = "since"
+EVER = "1970-01-01T00:00:00Z"
+Place = list[Any]
+"""``[page, number, begun]`` while history is read for the first time: the page of the list of
+closed pull requests (oldest first), the last number read on it, and GitHub's time at the
+beginning. ``["since", time]`` afterwards: what was closed or written before is known."""
 T = TypeVar("T")
 
 
@@ -61,32 +65,76 @@ class History:
         self._ref = ref
         self._tell = tell
         self._sleep = sleep
+        self._people: set[str] = set()
 
     def batches(self, after: Place | None = None) -> Iterator[tuple[list[Remark], Place]]:
         """A pull request's remarks at a time, and the place behind it.
 
         Waits where GitHub asks for it; raises ``ForgeError`` where it refuses.
         """
+        if after is not None and after[0] == SINCE:
+            yield from self._newer(str(after[1]))
+        else:
+            yield from self._all(after)
+
+    def _all(self, after: Place | None) -> Iterator[tuple[list[Remark], Place]]:
+        """Everything, the oldest first: what is closed meanwhile moves no row out of sight."""
         page, last = (1, 0) if after is None else (int(after[0]), int(after[1]))
+        begun = str(after[2]) if after is not None and len(after) > 2 else self._latest()
         while True:
-            rows = self._patiently(partial(self._api.data, self._list(page)))
-            fresh = [row for row in rows if int(row["number"]) > last]
-            for row in fresh:
-                last = int(row["number"])
-                yield (self._remarks(row) if row.get("merged_at") else []), [page, last]
+            rows = self._listed(page, "created", "asc")
+            for row in rows:
+                if int(row["number"]) > last:
+                    last = int(row["number"])
+                    yield self._remarks(row), [page, last, begun]
             if len(rows) < PAGE:
+                yield [], [SINCE, begun]
                 return
             page += 1
 
-    def _list(self, page: int) -> rq.Request:
+    def _newer(self, since: str) -> Iterator[tuple[list[Remark], Place]]:
+        """What has changed since that time, the newest first.
+
+        A pull request that was open before may be older than all that is known. The place moves
+        at the end only: a run that is cut short begins again, and finds nothing twice.
+        """
+        page, newest = 1, since
+        while True:
+            rows = self._listed(page, "updated", "desc")
+            for row in rows:
+                changed = str(row["updated_at"])
+                if changed < since:
+                    yield [], [SINCE, newest]
+                    return
+                newest = max(newest, changed)
+                yield self._remarks(row), [SINCE, since]
+            if len(rows) < PAGE:
+                yield [], [SINCE, newest]
+                return
+            page += 1
+
+    def _latest(self) -> str:
+        """When a closed pull request changed last, by GitHub's clock."""
+        rows = self._listed(1, "updated", "desc", 1)
+        return str(rows[0]["updated_at"]) if rows else EVER
+
+    def _listed(
+        self, page: int, sort: str, direction: str, size: int | None = None
+    ) -> list[dict[str, Any]]:
         path = f"{rq.repository(self._ref.repository)}/pulls"
-        return rq.listing(path, PAGE, state="closed", sort="created", direction="asc", page=page)
+        asked = rq.listing(
+            path, size or PAGE, state="closed", sort=sort, direction=direction, page=page
+        )
+        return list(self._patiently(partial(self._api.data, asked)))
 
     def _remarks(self, pull: dict[str, Any]) -> list[Remark]:
+        if not pull.get("merged_at"):
+            return []
         number = int(pull["number"])
         listed = rq.pull_comments(self._ref.repository, number)
         rows = self._patiently(lambda: list(self._api.items(listed)))
         author = _login(pull)
+        self._people |= {author, *(_login(row) for row in rows)} - {""}
         made = []
         for row in sorted(rows, key=lambda row: int(row["id"])):
             user = row.get("user") or {}
@@ -100,7 +148,7 @@ class History:
         return made
 
     def _remark(self, row: dict[str, Any], merged: str) -> Remark | None:
-        comment = without_people(str(row.get("body") or ""))
+        comment = without_people(str(row.get("body") or ""), self._people)
         hunk = str(row.get("diff_hunk") or "")
         line = row.get("original_line") or row.get("line")
         if is_small_talk(comment) or not hunk or not isinstance(line, int):
@@ -146,6 +194,11 @@ class History:
                 self._tell(f"{error}: going on in {wait:.0f} s")
                 self._sleep(wait)
         raise AssertionError("unreachable")
+
+
+def told(place: Place) -> str:
+    """A place for a person."""
+    return f"up to {place[1]}" if place[0] == SINCE else f"#{place[1]}"
 
 
 def repository_ref(api: Api, name: str, installation: int | None) -> PullRef:

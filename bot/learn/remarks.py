@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 _MENTION = re.compile(r"(?<![\w`/.@])@[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?(?![\w/])")
@@ -23,6 +24,8 @@ sounds too as well now in wow love like looks to me all a lot i it's is
 """
 _SMALL = frozenset(_SMALL_TALK.split())
 SOMEONE = "@someone"
+LEAST_LOGIN = 4
+"""A login of fewer characters is looked for as a mention only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,22 @@ def without_text(remark: Remark) -> Remark:
     return replace(remark, diff_hunk="", comment="")
 
 
-def without_people(text: str) -> str:
-    """A text without mentions, addresses, trailers and profiles; code spans keep decorators."""
+def without_people(text: str, logins: Iterable[str] = ()) -> str:
+    """A text without mentions, addresses, trailers and profiles; code spans keep decorators.
+
+    ``logins`` are of people who took part: where one stands as a word, it goes too, unless it is
+    so short that it may be a word of its own.
+    """
+    known = [re.escape(one) for one in logins if len(one) >= LEAST_LOGIN]
+    names = re.compile(rf"(?i)(?<![\w@-])(?:{'|'.join(known)})(?![\w-])") if known else None
     text = _PERSON_LINE.sub("", text)
     text = _EMAIL.sub("someone", text)
     text = _PROFILE.sub("someone", text)
     parts = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.DOTALL)
     for at in range(0, len(parts), 2):
         parts[at] = _MENTION.sub(SOMEONE, parts[at])
+        if names is not None:
+            parts[at] = names.sub(SOMEONE, parts[at])
     return "".join(parts).strip()
 
 

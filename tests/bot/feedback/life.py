@@ -24,7 +24,7 @@ from bot.github.fingerprints import fingerprint
 from bot.handlers import router
 from bot.jobs.approve import Approver
 from bot.jobs.deliver import Deliverer
-from bot.jobs.forge import PullRef
+from bot.jobs.forge import PullRef, Reviewer
 from bot.jobs.outcome import Outcome, end
 from bot.jobs.queue import JobQueue
 from bot.jobs.review import STEP_NAMES, ReviewRunner
@@ -127,6 +127,7 @@ class Life:
     seen: int = 0
     clock: float = field(default_factory=lambda: float(int(time.time())))
     kept: list[NewDelivery] = field(default_factory=list)
+    reviewer: Reviewer = field(default_factory=lambda: MarkedLines())
 
     def __post_init__(self) -> None:
         owner = self.repo.split("/")[0]
@@ -152,7 +153,7 @@ class Life:
             update={"database_url": str(ledger.database.url), "app_id": self.app.id}
         )
         self.queue = JobQueue(settings.database, settings.job_version)
-        self.services = build_services(settings, ledger, MarkedLines(), identity=self.identity)
+        self.services = build_services(settings, ledger, self.reviewer, identity=self.identity)
         self.deliverer = Deliverer(settings, ledger, self.queue, self.services, router())
         self.runner = Inline(settings, ledger, self.queue, self.services, "here", Metrics())
         self.approver = Approver(ledger, self.queue, self.services.forge)
