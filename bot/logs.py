@@ -55,6 +55,10 @@ def redact(text: str) -> str:
     return _TOKENS.sub("***", text)
 
 
+LOUD = ("dbos", "github")
+"""Libraries that bring a log handler of their own, which knows nothing of JSON and redaction."""
+
+
 @contextmanager
 def delivery_log(guid: str) -> Iterator[None]:
     """Every log line inside carries this delivery's GUID."""
@@ -95,13 +99,17 @@ def set_up(level: str, json_lines: bool) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level)
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    adopt("dbos")
+    adopt(*LOUD)
 
 
-def adopt(library: str) -> None:
-    """Let a library that brings its own log handlers write as everything else does."""
-    logger = logging.getLogger(library)
-    logger.handlers.clear()
-    logger.propagate = True
-    if logging.getLogger().level > logging.DEBUG:
-        logger.setLevel(logging.WARNING)
+def adopt(*libraries: str) -> None:
+    """Let libraries that bring their own log handlers write as everything else does.
+
+    They may add one whenever they are imported or started, so this is called after either.
+    """
+    for library in libraries:
+        logger = logging.getLogger(library)
+        logger.handlers.clear()
+        logger.propagate = True
+        if logging.getLogger().level > logging.DEBUG:
+            logger.setLevel(logging.WARNING)

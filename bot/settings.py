@@ -111,6 +111,8 @@ class Settings(BaseSettings):
     heartbeat: float = Field(default=5, gt=0)
     lease: float = Field(default=20, gt=0)
     """A worker that has not been heard of for so long is taken for dead."""
+    stall_after: float = Field(default=1800, gt=0)
+    """A worker one of whose steps makes no progress for so long ends itself and is started anew."""
     sweep_interval: float = Field(default=10, gt=0)
     max_tries: int = Field(default=5, ge=1)
     """After so many crashes or failures a job is parked."""

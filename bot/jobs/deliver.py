@@ -30,6 +30,7 @@ from bot.jobs.forge import NotFound, PullRef, Refused, ReviewRequest, Transient
 from bot.jobs.outcome import backoff
 from bot.jobs.queue import JobQueue
 from bot.jobs.services import Services, Watch, watch_nothing
+from bot.jobs.stall import Stalls
 from bot.logs import delivery_log
 from bot.payload import Malformed, parse
 from bot.settings import Settings
@@ -51,6 +52,7 @@ class Deliverer:
         services: Services,
         router: Router,
         watch: Watch = watch_nothing,
+        stalls: Stalls | None = None,
     ) -> None:
         self._settings = settings
         self._ledger = ledger
@@ -59,6 +61,7 @@ class Deliverer:
         self._router = router
         self._context = Context(app_id=settings.app_id)
         self._watch = watch
+        self._stalls = stalls or Stalls(settings.stall_after)
         self._approver = Approver(ledger, queue, services.forge)
         self._watcher = services.watcher
 
@@ -67,7 +70,7 @@ class Deliverer:
         row = self._ledger.deliveries.start(delivery_id, dispatch, self._settings.max_tries)
         if row is None:
             return "stale"
-        with delivery_log(row.guid):
+        with delivery_log(row.guid), self._stalls.step(f"delivery {row.id}", "deliver"):
             self._watch("before", "deliver")
             try:
                 state, reason = self._handle(row)

@@ -36,6 +36,7 @@ from bot.jobs.outcome import GO_ON, Outcome, backoff, end, wait
 from bot.jobs.publish import Displaced, Gone, Publisher
 from bot.jobs.queue import JobQueue
 from bot.jobs.services import Services, Watch, watch_nothing
+from bot.jobs.stall import Stalls
 from bot.logs import delivery_log, job_log
 from bot.metrics_export import Metrics
 from bot.review.types import Progress
@@ -71,6 +72,7 @@ class ReviewRunner:
         holder: str,
         metrics: Metrics,
         watch: Watch = watch_nothing,
+        stalls: Stalls | None = None,
     ) -> None:
         self._settings = settings
         self._ledger = ledger
@@ -79,6 +81,7 @@ class ReviewRunner:
         self._holder = holder
         self._metrics = metrics
         self._watch = watch
+        self._stalls = stalls or Stalls(settings.stall_after)
         self._feedback = Feedback(ledger.database)
 
     def run(self, job_id: str, dispatch: int) -> str:
@@ -112,7 +115,8 @@ class ReviewRunner:
         data: Mapping[str, Any] = {}
         for name, step in zip(STEP_NAMES, steps, strict=True):
             self._ledger.jobs.at_step(job.id, job.dispatch, name)
-            stored = DBOS.run_step({"name": name}, self._guarded, name, step, job, data)
+            with self._stalls.step(job.id, name):
+                stored = DBOS.run_step({"name": name}, self._guarded, name, step, job, data)
             outcome = Outcome.from_json(stored)
             if not outcome.goes_on:
                 return self._conclude(job, outcome)
@@ -285,6 +289,7 @@ class ReviewRunner:
 
         def check(stage: str, done: int, total: int) -> None:
             nonlocal last
+            self._stalls.progress(job.id)
             if time.monotonic() - last < CHECK_EVERY:
                 return
             last = time.monotonic()

@@ -34,8 +34,9 @@ from bot.jobs.queue import (
 )
 from bot.jobs.review import ReviewRunner
 from bot.jobs.services import Chore, Services, Watch, watch_nothing
+from bot.jobs.stall import Stalls
 from bot.jobs.sweeper import Sweeper
-from bot.logs import adopt
+from bot.logs import LOUD, adopt
 from bot.metrics_export import Metrics
 from bot.settings import Settings
 from bot.store.database import jobs_engine
@@ -84,9 +85,19 @@ class Worker:
         self._queue = JobQueue(settings.database, settings.job_version)
         self._presence = Presence(settings.data_dir, self._name)
         self._sweeper = Sweeper(settings, ledger, self._queue, self._name, self._presence)
-        self._deliverer = Deliverer(settings, ledger, self._queue, services, router(), watch)
+        self._stalls = Stalls(settings.stall_after)
+        self._deliverer = Deliverer(
+            settings, ledger, self._queue, services, router(), watch, self._stalls
+        )
         self._reviews = ReviewRunner(
-            settings, ledger, self._queue, services, self._name, metrics or Metrics(), watch
+            settings,
+            ledger,
+            self._queue,
+            services,
+            self._name,
+            metrics or Metrics(),
+            watch,
+            self._stalls,
         )
         approver = Approver(ledger, self._queue, services.forge)
         self._chores = (*chores, Chore("approvals", APPROVALS_EVERY, lambda: _each(approver)))
@@ -122,7 +133,7 @@ class Worker:
             "enable_otlp": False,
         }
         DBOS(config=config)
-        adopt("dbos")
+        adopt(*LOUD)
         _register(self._deliverer, self._reviews)
         DBOS.listen_queues([DELIVERIES, REVIEWS])
         DBOS.launch()
@@ -154,6 +165,7 @@ class Worker:
         self._stop.set()
         for thread in self._threads:
             thread.join(timeout=5)
+        self._stalls.rest()
         try:
             self._ledger.workers.stop(self._name)
         except SQLAlchemyError:
@@ -217,6 +229,7 @@ class Worker:
         pause = self._settings.heartbeat
         while not self._stop.wait(pause):
             pause = self._settings.heartbeat
+            self._stalls.look()
             try:
                 self._ledger.workers.beat(self._name, host, pid)
             except SQLAlchemyError as error:

@@ -60,7 +60,7 @@ def _bracketed(host: str) -> str:
 
 
 def _adopt_logs(_server: Any) -> None:
-    logs.adopt("gunicorn.error")
+    logs.adopt("gunicorn.error", *logs.LOUD)
 
 
 def _forget_process(_server: Any, worker: Any) -> None:

@@ -23,6 +23,8 @@ from tests.e2e.workers import WorkerSpec, Zygote
 from tests.github_double.client import AppKeys, Double
 
 SECRET = "e2e-secret"
+HANG = 5.0
+"""Seconds after which a worker that is told to hang ends itself."""
 
 
 @dataclass
@@ -47,13 +49,20 @@ class Site:
         self.ledger.close()
         self._queue.close()
 
-    def worker(self, kill_at: str = "", review_seconds: float = 0.0, chores: bool = False) -> int:
+    def worker(
+        self,
+        kill_at: str = "",
+        review_seconds: float = 0.0,
+        chores: bool = False,
+        hang_at: str = "",
+    ) -> int:
         """Start a worker; its process id."""
         pid = self.zygote.start(
             WorkerSpec(
-                settings=plain(self.settings),
+                settings={**plain(self.settings), **({"stall_after": HANG} if hang_at else {})},
                 log=str(self.folder / "workers.log"),
                 kill_at=kill_at,
+                hang_at=hang_at,
                 review_seconds=review_seconds,
                 chores=chores,
             )
@@ -115,6 +124,8 @@ def service_settings(
         "heartbeat": 1.0,
         "lease": 5.0,
         "max_tries": 30,
+        # far above any step here: a hang ends with every thread's state in the log
+        "stall_after": 90.0,
         "sweep_interval": 1.0,
         "retry_delay": 0.2,
         "retry_delay_max": 1.0,

@@ -1,7 +1,8 @@
 """The worker is killed at every moment that counts; GitHub holds exactly one review each time.
 
 A case is one pull request with a service of its own: a worker that dies by SIGKILL before or after
-a step, or while GitHub has its request; then two workers that start at once and race for its work.
+a step, or while GitHub has its request, or that hangs and ends itself; then two workers that start
+at once and race for its work.
 All cases run against one double of GitHub.
 """
 
@@ -37,12 +38,14 @@ REQUEST_CASES = (
     "hold-before:submit",
     "hold-after:submit",
 )
+# The step waits for ever: the worker ends itself.
+HANG_CASES = ("hang-before:create", "hang-after:submit")
 # Nobody dies: the request is performed, its answer never arrives.
 LOST_CASES = ("lose:create", "lose:submit")
 SQLITE_GROUPS = {
     "before": tuple(case for case in STEP_CASES if case.startswith("before")),
     "after": tuple(case for case in STEP_CASES if case.startswith("after")),
-    "requests": REQUEST_CASES + LOST_CASES,
+    "requests": REQUEST_CASES + HANG_CASES + LOST_CASES,
 }
 POSTGRES_CASES = ("after:deliver", "after:create", "after:submit", "hold-after:create")
 
@@ -110,9 +113,18 @@ def _case(github: Double, app: AppKeys, site: Site, pull: Pull, case: str) -> st
     if kind in ("hold-before", "hold-after", "lose"):
         fault = github.fault(kind, "POST", path, seconds=2 * PATIENCE)
     assert site.post("pull_request", delivery, guid=f"{case}-{pull.number}") == 202
-    first = site.worker(kill_at=case if kind in ("before", "after") else "")
+    first = site.worker(
+        kill_at=case if kind in ("before", "after") else "",
+        hang_at=case.removeprefix("hang-") if kind.startswith("hang") else "",
+    )
     if kind.startswith("hold"):
-        wait_for(lambda: github.fault_hits(fault) > 0, PATIENCE, f"{case}: the request")
+        # a worker may end itself before it comes so far, and is started anew as by its supervisor
+        def reached() -> bool:
+            nonlocal first
+            first = first if is_alive(first) else site.worker()
+            return github.fault_hits(fault) > 0
+
+        wait_for(reached, PATIENCE, f"{case}: the request")
         site.zygote.kill(first)
         github.release(fault)
     if kind != "lose":

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,7 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What a worker needs to know. ``kill_at`` is ``before:create`` and the like, or empty.
+    """What a worker needs to know. ``kill_at`` is ``before:create`` and the like, or empty;
+    at ``hang_at`` the step waits for ever.
 
     ``chores``: whether it also looks for missed deliveries and polls, as the real one does.
     """
@@ -34,6 +36,7 @@ class WorkerSpec:
     settings: dict[str, Any]
     log: str
     kill_at: str = ""
+    hang_at: str = ""
     review_seconds: float = 0.0
     chores: bool = False
 
@@ -164,6 +167,8 @@ def _worker(spec: WorkerSpec) -> int:
     def watch(moment: str, step: str) -> None:
         if spec.kill_at == f"{moment}:{step}":
             os.kill(os.getpid(), signal.SIGKILL)
+        if spec.hang_at == f"{moment}:{step}":
+            threading.Event().wait()
 
     metrics = Metrics()
     chores = chores_of(settings, ledger, identity, metrics) if spec.chores else ()
