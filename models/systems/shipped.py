@@ -23,8 +23,8 @@ from models.systems.base import (
     answer_where_possible,
 )
 from models.tasks import Example, Prediction, Task
+from models.training.abstracted import marked_pieces
 from models.training.examples import join, pieces
-from models.training.mixture import marked_pieces
 
 if TYPE_CHECKING:
     from models.generators.base import Generator

@@ -21,8 +21,9 @@ from models.analyzers.base import run_analyzers
 from models.generators.base import Generator, Window
 from models.generators.line_edits import apply_edits
 from models.review_types import Finding
+from models.training.abstracted import Reviews, abstracted_example
 from models.training.examples import Example
-from models.training.mixture import Edits, PullRequests, Reviews, abstracted_example
+from models.training.mixture import Edits, PullRequests
 from models.training.splits import Part
 
 COVERAGES = (0.01, 0.05, 0.10, 0.20)

@@ -6,14 +6,13 @@ Half of the CRB examples need no revision: "nothing to revise" is an answer.
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from models.generators.line_edits import LANGUAGES, LineEdit
+from models.training.abstracted import Reviews, abstracted_mixture
 from models.training.corrupt import corrupt
 from models.training.examples import (
     Example,
@@ -22,30 +21,13 @@ from models.training.examples import (
     diff_edits,
     hunk_tail,
     is_boring,
-    join,
     pieces,
     plain_reply,
     suggestion_edit,
     suggestion_of,
 )
+from models.training.records import Record, records
 from models.training.splits import Part, part_of
-
-Record = Mapping[str, Any]
-
-
-def records(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a (gzipped) JSON lines file.
-
-    Raises:
-        ValueError: a line is not JSON; the message names file and line.
-    """
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as handle:
-        for number, line in enumerate(handle, 1):
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"{path}, line {number}: not JSON ({error.msg})") from error
 
 
 class Edits:
@@ -246,46 +228,6 @@ class PullRequests:
         return example
 
 
-class Reviews:
-    """``trans_review``: abstracted methods with their comment and revision.
-
-    Args:
-        folder: the data sets' folder.
-        part: ``train`` (``train.jsonl.gz`` without ``held``), ``held`` (every 33rd record of it,
-            for choosing checkpoints) or ``valid`` (the published split, never trained on).
-    """
-
-    def __init__(self, folder: Path, part: str) -> None:
-        name = "valid" if part == "valid" else "train"
-        rows = records(folder / "trans_review" / f"{name}.jsonl.gz")
-        self.rows = [
-            row
-            for i, row in enumerate(rows)
-            if part == "valid" or (part == "held") == (i % 33 == 0)
-        ]
-
-    def before(self, rng: random.Random) -> Example | None:
-        """CRB: the revision from the code alone."""
-        return abstracted_example(rng.choice(self.rows), "crb")
-
-    def after(self, rng: random.Random) -> Example | None:
-        """CRA: the revision from the marked code and the comment."""
-        return abstracted_example(rng.choice(self.rows), "cra")
-
-    def unrevised(self, rng: random.Random) -> Example | None:
-        """CRB on the revised side: nothing to revise."""
-        row = rng.choice(self.rows)
-        return abstracted_example({"code": row["revised"], "comment": ""}, "crb")
-
-    def remark(self, rng: random.Random) -> Example | None:
-        """RCG in its dialect: lower case, no stop words, marked as its own."""
-        row = rng.choice(self.rows)
-        lines = pieces(row["marked_code"])
-        if len(lines) > 40 or len(row["marked_code"]) > 1200:
-            return None
-        return Example("rcg", "abstracted", lines, reply=row["comment"], origin="trans_review")
-
-
 class Dialect:
     """Raw Java of AutoTransform (one line, in pseudo-lines) and CodRep."""
 
@@ -327,42 +269,6 @@ class Dialect:
         return cut("crb", "java", lines, edits, rng, origin="codrep")
 
 
-def abstracted_example(row: Record, task: str) -> Example | None:
-    """CRB or CRA of a Trans-Review record as line edits over pseudo-lines.
-
-    CRA reads ``marked_code``, whose ``<START>`` and ``<END>`` stay plain words of the input; the
-    edit is counted on the unmarked code's pieces only where both break alike, else the marks are
-    left out of the input.
-    """
-    lines = pieces(row["code"])
-    edits = diff_edits(lines, pieces(row.get("revised", row["code"])))
-    comment = row["comment"] if task == "cra" else ""
-    if len(lines) > 40 or len(row["code"]) > 1200:
-        return None
-    changed: frozenset[int] = frozenset()
-    if task == "cra":
-        changed = marked_pieces(row["marked_code"])
-    return Example(
-        task,
-        "abstracted",
-        lines,
-        frozenset(i for i in changed if i < len(lines)),
-        comment=comment,
-        edits=edits,
-        origin="trans_review",
-    )
-
-
-def marked_pieces(marked: str) -> frozenset[int]:
-    """Indices of the pieces of the unmarked code that lie between ``<START>`` and ``<END>``."""
-    head, _, rest = marked.partition("<START>")
-    inner, _, _ = rest.partition("<END>")
-    before = join([head.strip()])
-    first = len(pieces(before)) - (0 if before.endswith((";", "{", "}")) or not before else 1)
-    last = len(pieces(join([before, inner.strip()])))
-    return frozenset(range(max(0, first), max(last, first + 1)))
-
-
 Sources = list[tuple[float, Callable[[random.Random], Any]]]
 """Makers of training examples with their weights, which sum to 1."""
 
@@ -388,12 +294,6 @@ def default_mixture(folder: Path, limit: int | None = None) -> Sources:
         (0.03, java.transform),
         (0.05, java.one_line),
     ]
-
-
-def abstracted_mixture(folder: Path, limit: int | None = None) -> Sources:
-    """For a model of the abstracted dialect alone, where every method was revised."""
-    reviews = Reviews(folder, "train")
-    return [(0.55, reviews.after), (0.35, reviews.before), (0.10, reviews.remark)]
 
 
 MIXTURES = {"default": default_mixture, "abstracted": abstracted_mixture}

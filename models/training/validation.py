@@ -10,9 +10,10 @@ import torch
 from transformers import T5ForConditionalGeneration
 
 from models.generators.line_edits import EditCodec
+from models.training.abstracted import Reviews
 from models.training.batches import Encoded, cut_batches, encode, pad
 from models.training.examples import Example
-from models.training.mixture import Edits, PullRequests, Reviews
+from models.training.mixture import Edits, PullRequests
 
 
 class Validation:
