@@ -11,7 +11,6 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from contextlib import contextmanager
 
 log = logging.getLogger(__name__)
 
+_STDERR = 2
 EXIT_STALLED = 70
 """The exit code of a worker that ended itself (``EX_SOFTWARE``)."""
 
@@ -69,7 +69,7 @@ class Stalls:
         Each call also sets the alarm anew that ends a process in which nothing runs any more: it
         is kept by a thread outside Python's own and needs no lock.
         """
-        faulthandler.dump_traceback_later(self.after, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(self.after, exit=True, file=_STDERR)
         found = self.stalled()
         if found is None:
             return
@@ -78,7 +78,7 @@ class Stalls:
             "a step stalls; this worker ends and is started anew",
             extra={"stalled": job, "step": name, "seconds": round(seconds)},
         )
-        faulthandler.dump_traceback(file=sys.__stderr__, all_threads=True)
+        faulthandler.dump_traceback(file=_STDERR, all_threads=True)
         os._exit(EXIT_STALLED)
 
     @staticmethod

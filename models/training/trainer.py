@@ -29,7 +29,8 @@ from models.training.batches import (
 )
 from models.training.card import write_card
 from models.training.copying import games, start_copying
-from models.training.mixture import MIXTURES, records
+from models.training.mixture import MIXTURES
+from models.training.records import records
 from models.training.start import load_start
 from models.training.tokenizer import train_tokenizer
 from models.training.validation import Validation
