@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.feedback.watcher import Watcher
 from bot.github.approvals import GitHubApprovals
@@ -20,8 +20,8 @@ from bot.handlers import router
 from bot.jobs.intake import Intake
 from bot.jobs.queue import JobQueue
 from bot.jobs.services import Chore, Services
+from bot.kept_config import operator_layer
 from bot.metrics_export import Metrics
-from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Limits, RepoConfig
 from bot.settings import Settings, SettingsError
 from bot.store.ledger import Ledger
 from bot.store.recorder import Recorder
@@ -63,23 +63,7 @@ def _private_key(settings: Settings) -> str:
 
 def operator_of(settings: Settings) -> Operator:
     """The operator's own layer of configuration, and what it lets repositories choose."""
-    analyzers: dict[str, Any] = {}
-    if settings.analyzers is not None:
-        analyzers = {"only": settings.analyzers}
-    defaults = RepoConfig.model_validate(
-        {
-            "sure": settings.sure,
-            "max_comments": settings.max_comments,
-            "incremental": settings.incremental,
-            "check_run": settings.check_run,
-            "resolve_threads": settings.resolve_threads,
-            "model": MODEL_DEFAULT if settings.use_model else MODEL_OFF,
-            "analyzers": analyzers,
-            "when": {"drafts": settings.review_drafts, "bots": settings.review_bots},
-        }
-    )
-    allowed = None if settings.analyzers is None else frozenset(settings.analyzers)
-    limits = Limits(models=tuple(settings.models), analyzers=allowed)
+    defaults, limits = operator_layer(settings)
     return Operator(defaults=defaults, limits=limits, shadow=settings.shadow)
 
 

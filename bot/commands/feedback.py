@@ -26,7 +26,8 @@ def report(
         typer.Option("--repo", metavar="OWNER/NAME", help="Only this repository."),
     ] = None,
     sure: Annotated[
-        float | None, typer.Option(min=0, max=1, help="How sure; the operator's by default.")
+        float | None,
+        typer.Option(min=0, max=1, help="How sure; else as configured."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON value.")] = False,
     data_dir: Annotated[
@@ -41,6 +42,7 @@ def report(
     from bot.feedback.ledger import Feedback
     from bot.feedback.report import DAYS_30, as_text, make_report
     from bot.feedback.report import as_json as to_json
+    from bot.kept_config import choices_of, kept_config, operator_layer
     from bot.service.prepare import read_settings
     from bot.store.lookup import existing_ledger
 
@@ -52,6 +54,7 @@ def report(
             )
         feedback = Feedback(ledger.database)
         number = None
+        config = operator_layer(settings)[0]
         if repository is not None:
             number = feedback.repository(repository)
             if number is None:
@@ -59,12 +62,15 @@ def report(
                     f"--repo {repository}: no comment in the ledger has an outcome there: check "
                     "the name, or wait until the first pull request with a review is closed"
                 )
+            # what the repository itself says of rules and of "sure", as its last review read it
+            config = kept_config(ledger.memory, settings, number, repository)
         now = time.time()
         made = make_report(
             feedback.outcomes(number),
             feedback.held_back(number, now - DAYS_30, now),
             now,
-            settings.sure if sure is None else sure,
+            config.sure if sure is None else sure,
+            choices_of(config),
         )
     if as_json:
         typer.echo(json.dumps(to_json(made), indent=2, ensure_ascii=False))

@@ -124,15 +124,16 @@ class AcceptanceModel:
             score: its CRScore; its relevance counts.
             prior: its worth before learning, 0 to 1 (``bot.review.worth.sureness``).
         """
-        names = names_of(candidate.origin)
-        if names & self.choices.banned:
-            return 0.0
         learnt = self._at(candidate.origin, prior, score.rel, candidate.confidence)
-        return max(prior, learnt) if names & self.choices.pinned else learnt
+        return self._chosen(candidate.origin, prior, learnt)
 
     def probability_of(self, observed: Observed) -> float:
         """``probability`` of something posted before, pins and bans aside."""
         return self._at(observed.origin, observed.prior, observed.rel, observed.confidence)
+
+    def chosen_probability_of(self, observed: Observed) -> float:
+        """``probability`` of something posted before, under a person's pins and bans."""
+        return self._chosen(observed.origin, observed.prior, self.probability_of(observed))
 
     def learn(
         self, outcomes: Iterable[Observed], installation: Iterable[Observed] = ()
@@ -207,6 +208,12 @@ class AcceptanceModel:
             raise ValueError(
                 f"the calibration's state is damaged ({error}): learn it again from the ledger"
             ) from error
+
+    def _chosen(self, origin: str, prior: float, learnt: float) -> float:
+        names = names_of(origin)
+        if names & self.choices.banned:
+            return 0.0
+        return max(prior, learnt) if names & self.choices.pinned else learnt
 
     def _at(self, origin: str, prior: float, rel: float, confidence: float) -> float:
         effects = _effects(origin, prior, rel, confidence)

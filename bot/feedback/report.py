@@ -81,7 +81,7 @@ def make_report(
         held_back: what was not sure enough in the 30 days before ``now``.
         now: the time of the report, seconds since the epoch.
         sure: the threshold in force.
-        choices: pins and bans.
+        choices: pins and bans of the repository (``bot.kept_config``).
     """
     names: dict[str, Callable[[OutcomeRow], str]] = {
         "origin": lambda row: origin_of(row.origin),
@@ -108,7 +108,10 @@ def make_report(
 def as_json(report: Report) -> dict[str, Any]:
     """The report as a JSON value."""
     sure = report.what_if.sure
+    choices = report.model.choices
     return {
+        "pinned": sorted(choices.pinned),
+        "banned": sorted(choices.banned),
         "acceptance": {
             name: [{**asdict(share), "states": dict(share.states)} for share in shares]
             for name, shares in report.shares.items()
@@ -151,6 +154,12 @@ def as_text(report: Report) -> list[str]:
     lines += ["", *_what_if_text(report.what_if)]
     sure = report.what_if.sure
     lines += ["", f"Rules at {sure:.2f} sure:"]
+    for word, names in (
+        ("pinned", report.model.choices.pinned),
+        ("banned", report.model.choices.banned),
+    ):
+        if names:
+            lines.append(f"  {word} by the configuration: {', '.join(sorted(names))}")
     lines += [
         f"  {one.rule}: {one.prior:.2f} -> {one.probability:.2f} ({one.low:.2f} to "
         f"{one.high:.2f}), {one.accepted} of {one.total} accepted, "
@@ -209,7 +218,7 @@ def _what_if(
     before = AcceptanceModel.shipped().learn([one for one in learnt if one.at < since])
     model = before.with_choices(choices)
     last = [one for one in learnt if since <= one.at <= now]
-    kept = [one for one in last if model.probability_of(one) >= sure]
+    kept = [one for one in last if model.chosen_probability_of(one) >= sure]
     by_prior = sorted(last, key=lambda one: -one.prior)[: len(kept)]
     return WhatIf(
         sure=sure,

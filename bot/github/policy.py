@@ -23,13 +23,13 @@ from bot.github.errors import Answered
 from bot.github.markers import has_marker, notice_marker, with_marker
 from bot.github.text import clip, fence
 from bot.jobs.forge import Plan, PullRef, PullState, RequestKind, ReviewRequest
+from bot.kept_config import GOOD
 from bot.repo_config import CONFIG_PATH, Limits, RepoConfig, review_options, stack
 from bot.repo_config_reader import ConfigError, read_config
 from bot.store.memory import pull_scope, repo_scope
 
 PAUSED = "paused"
 """The name under which a pull request's pause is kept."""
-_GOOD = "config:good:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class GitHubPolicy:
         self, ref: PullRef, repository: str, limits: Limits
     ) -> tuple[RepoConfig | None, ConfigError | None]:
         raw = read_default_branch(self._identity.api(ref.installation_id), repository)
-        scope, key = repo_scope(ref.repository_id), f"{_GOOD}{repository.lower()}"
+        scope, key = repo_scope(ref.repository_id), f"{GOOD}{repository.lower()}"
         source = f"{repository}:{CONFIG_PATH}"
         if raw is None:
             if self._memory.get(scope, key) is not None:

@@ -40,7 +40,7 @@ class Desk:
             queue,
             AccessDesk(settings),
             Sessions(database),
-            ReportDesk(database, settings.sure),
+            ReportDesk(database, settings),
         )
 
     @property

@@ -32,7 +32,7 @@ def add(pages: Blueprint, desk: Desk) -> None:
 
 def _of_one(desk: Desk, name: str) -> Response:
     seen = desk.reader_of(name)
-    made, working = desk.reports.get(seen.id)
+    made, working = desk.reports.get(seen.id, seen.name)
     page = make_response(
         render_template(
             "feedback.html",
@@ -41,7 +41,7 @@ def _of_one(desk: Desk, name: str) -> Response:
             counts=lists.acceptance(desk.database, seen.id),
             made=made,
             working=working,
-            sure=desk.settings.sure,
+            sure=desk.settings.sure if made is None else made.sure,
             calibration=charts.calibration,
             share=charts.share,
         )

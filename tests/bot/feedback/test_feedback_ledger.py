@@ -19,7 +19,9 @@ from bot.feedback.outcome import Event, Kind, State
 from bot.feedback.region import Fate, Followed
 from bot.feedback.report import as_json, as_text, make_report
 from bot.feedback.tables import FeedbackEvent, OutcomeRow
+from bot.kept_config import GOOD
 from bot.store.ledger import Ledger
+from bot.store.memory import repo_scope
 from bot.store.tables import Base, CandidateRow, CommentRow, ReviewRow
 
 NOW = time.time()
@@ -129,6 +131,27 @@ def test_learning_reporting_and_forgetting(ledger: Ledger, tmp_path: Path) -> No
     )
     assert called.exit_code == 0
     assert {row["rule"] for row in json.loads(called.stdout)["rules"]} >= {"ruff:E501"}
+
+    # the repository's own pins, bans and threshold count, as its last review read them
+    text = "sure: 0.6\nfeedback:\n  pinned: [ruff:E501]\n  banned: [ruff:F821, bandit]\n"
+    ledger.memory.put(repo_scope(7), f"{GOOD}o/r", text, NOW)
+    called = CliRunner().invoke(
+        app, ["report", "--json", "--repo", "O/R"], env=_env(tmp_path), catch_exceptions=False
+    )
+    shown = json.loads(called.stdout)
+    assert (shown["pinned"], shown["banned"]) == (["ruff:E501"], ["bandit", "ruff:F821"])
+    status = {row["rule"]: row["status"] for row in shown["rules"]}
+    assert status["ruff:E501"] == "pinned"
+    assert status["ruff:F821"] == "banned"
+    last = shown["last_month"]
+    # what is banned would not be posted, what is pinned would
+    assert (last["sure"], last["kept_accepted"]) == (0.6, 0)
+    assert 0 < last["kept"] < last["posted"]
+    said = CliRunner().invoke(app, ["report", "--repo", "O/R"], env=_env(tmp_path)).stdout
+    assert "banned by the configuration: bandit, ruff:F821" in said
+    # another place's choices are none of this one's
+    everything = CliRunner().invoke(app, ["report", "--json"], env=_env(tmp_path)).stdout
+    assert json.loads(everything)["banned"] == []
 
     assert feedback.forget(7) == 36
     assert feedback.outcomes() == []
