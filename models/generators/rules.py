@@ -14,7 +14,8 @@ class EditState(NamedTuple):
     ``first`` is the line of an edit whose end is not written yet; ``floor`` the first line that a
     next edit may begin at; ``old`` the ids of the lines that the current edit replaces, of which
     ``same`` have been written again, in order (-1: something else was written); ``closed`` says
-    that the text so far is whole lines.
+    that the text so far is whole lines. ``at`` is the place in ``old`` that the answer seems to
+    copy from.
     """
 
     first: int | None = None
@@ -22,9 +23,12 @@ class EditState(NamedTuple):
     old: tuple[int, ...] = ()
     same: int = -1
     closed: bool = False
+    at: int = 0
 
 
 _START = EditState()
+_NEAR = 8
+"""How far ahead a copy may go on: further away, the same token is another one."""
 
 
 class EditRule:
@@ -39,6 +43,14 @@ class EditRule:
         self.codec = codec
         self.lines = tuple(lines)
         self._newline = codec.newline
+        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def _ids(self, first: int, end: int) -> tuple[int, ...]:
+        """The ids of some lines, each closed by a line feed."""
+        if (first, end) not in self._known:
+            text = "".join(line + "\n" for line in self.lines[first:end])
+            self._known[first, end] = tuple(self.codec.text_ids([text])[0]) if text else ()
+        return self._known[first, end]
 
     def start(self) -> EditState:
         """No edit yet."""
@@ -61,16 +73,37 @@ class EditRule:
         line = self.codec.line_of(token)
         if line is None:
             going = 0 <= state.same < len(state.old) and state.old[state.same] == token
-            return state._replace(
-                same=state.same + 1 if going else -1, closed=token == self._newline
-            )
+            return EditState(
+                None, state.floor, state.old, state.same + 1 if going else -1,
+                token == self._newline, _after(state.old, state.at, token),
+            )  # fmt: skip
         if state.first is None:
             return EditState(first=line, floor=state.floor)
-        old = "".join(text + "\n" for text in self.lines[state.first : line])
-        ids = tuple(self.codec.text_ids([old])[0]) if old else ()
         # an edit without text deletes, which an insertion place cannot be
         deletes = line > state.first
-        return EditState(None, line + 1, ids, 0 if deletes else -1, deletes)
+        old = self._ids(state.first, line)
+        return EditState(None, line + 1, old, 0 if deletes else -1, deletes)
+
+    def draft(self, state: EditState, most: int) -> Sequence[int]:
+        """The rest of the lines that the edit replaces, and the answer's end.
+
+        After the first marker of an edit: that it replaces this one line.
+        """
+        if state is _START:
+            return ()
+        if state.first is None:
+            rest = (*state.old[state.at :], self.codec.end)
+            return rest[:most] if state.at <= len(state.old) else ()
+        end = min(state.first + 1, len(self.lines))
+        return (self.codec.line_ids[end], *self._ids(state.first, end))[:most]
+
+
+def _after(old: Sequence[int], at: int, token: int) -> int:
+    """Where a copy goes on after a token: behind the same one near by, else one further."""
+    for place in range(at, min(at + _NEAR, len(old))):
+        if old[place] == token:
+            return place + 1
+    return at + 1
 
 
 class PlainRule:

@@ -1,181 +1,224 @@
 """A T5 decoder for serving on a CPU: the same numbers as transformers', with less in between.
 
-At this size the time of transformers' ``generate`` goes into Python and into copying the source's
-keys and values for every beam. Here the source is projected once a window, all beams of a window
-attend to it together, and one layer is a handful of products.
+The source is projected once a window and for all layers. All rows of a window (its beams, or the
+tokens of a draft) ask the source and what was written side by side: what a row wrote is never
+copied, only what each row may see changes when beams are dropped or a draft is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch.nn import functional
+import numpy as np
 from transformers import T5ForConditionalGeneration
-from transformers.activations import ACT2FN
-from transformers.models.t5.modeling_t5 import T5Attention
+
+from models.generators.t5_arrays import (
+    Bools,
+    Encoded,
+    Floats,
+    Ints,
+    activation,
+    attend,
+    bias_table,
+    feed_in,
+    normed,
+    product,
+)
+
+_ROOM = 32
+"""Columns of keys and values that are made room for at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """Weights of one decoder layer; products with several outputs are joined."""
-
-    self_norm: torch.Tensor
-    self_in: torch.Tensor
-    self_out: torch.Tensor
-    cross_norm: torch.Tensor
-    cross_query: torch.Tensor
-    cross_source: torch.Tensor
-    cross_out: torch.Tensor
-    feed_norm: torch.Tensor
-    feed_in: torch.Tensor
-    feed_out: torch.Tensor
-
-
-@dataclass(slots=True)
-class Decoding:
-    """What one batch has decoded so far.
-
-    ``sources`` are per layer the keys and values (batch x heads x source x head) of the encoder's
-    output, ``masked`` is 0 where there is source and minus infinity where padding (batch x 1 x 1 x
-    source), ``past`` per layer the keys and values (rows x heads x steps x head) of what was
-    written, where rows = batch x beams, the beams of a window side by side.
-    """
-
-    sources: list[tuple[torch.Tensor, torch.Tensor]]
-    masked: torch.Tensor
-    past: list[tuple[torch.Tensor, torch.Tensor]]
-    beams: int
-    steps: int = 0
-
-    def reorder(self, rows: torch.Tensor) -> None:
-        """Let row i go on from what row ``rows[i]`` has written (of the same window)."""
-        self.past = [(k.index_select(0, rows), v.index_select(0, rows)) for k, v in self.past]
-
-    def keep(self, windows: torch.Tensor) -> None:
-        """Go on with some windows of the batch only."""
-        offsets = torch.arange(self.beams)
-        rows = (windows.unsqueeze(1) * self.beams + offsets).flatten()
-        self.reorder(rows)
-        self.sources = [(k[windows], v[windows]) for k, v in self.sources]
-        self.masked = self.masked[windows]
+    self_in: Floats
+    self_out: Floats
+    cross_query: Floats
+    cross_out: Floats
+    feed_in: Floats
+    feed_out: Floats
 
 
 class T5Decoder:
-    """The decoder and output layer of a T5, one step at a time.
+    """The decoder and output layer of a T5.
 
     Args:
-        model: in float32 and evaluation mode; its weights are read, not copied, where they are
-            not joined.
+        model: its weights are read once; embeddings are shared with it.
     """
 
     def __init__(self, model: T5ForConditionalGeneration) -> None:
         config = model.config
         self.heads = config.num_heads
-        self.gated = bool(config.is_gated_act)
-        self.activation = ACT2FN[config.dense_act_fn]
+        self.head = config.d_kv
         self.epsilon = config.layer_norm_epsilon
-        self.embeddings = model.decoder.embed_tokens.weight.detach()
-        self.final_norm = model.decoder.final_layer_norm.weight.detach()
-        self.output = model.lm_head.weight.detach()
+        self.act = activation(config.dense_act_fn, config.is_gated_act)
+        self.embeddings: Floats = model.decoder.embed_tokens.weight.detach().float().numpy()
         scaled = getattr(config, "scale_decoder_outputs", config.tie_word_embeddings)
-        self.scale = config.d_model**-0.5 if scaled else 1.0
+        last = model.decoder.final_layer_norm.weight * (config.d_model**-0.5 if scaled else 1.0)
+        self.output = product(model.lm_head.weight, norm=last)
         self.layers = [self._layer(block) for block in model.decoder.block]
+        crossed = [block.layer[1].EncDecAttention for block in model.decoder.block]
+        self.source = product(*(w for a in crossed for w in (a.k.weight, a.v.weight)))
         first = model.decoder.block[0].layer[0].SelfAttention
-        self.bias_weight = first.relative_attention_bias.weight.detach()
-        self.buckets = config.relative_attention_num_buckets
-        self.farthest = config.relative_attention_max_distance
+        self.farthest = first.relative_attention_max_distance
+        table = bias_table(first, -np.arange(self.farthest + 1))
+        barred = np.full((self.heads, 1), -np.inf, np.float32)
+        self.table = np.concatenate([table, barred], 1)
+        """heads x distance back; the last column is for what may not be seen."""
 
-    def _layer(self, block: Any) -> _Layer:
+    @staticmethod
+    def _layer(block: Any) -> _Layer:
         own, cross, feed = block.layer
-        attention, source = own.SelfAttention, cross.EncDecAttention
-        dense = feed.DenseReluDense
-        feed_in = [dense.wi_0.weight, dense.wi_1.weight] if self.gated else [dense.wi.weight]
+        attention, source, dense = own.SelfAttention, cross.EncDecAttention, feed.DenseReluDense
         return _Layer(
-            own.layer_norm.weight.detach(),
-            torch.cat([attention.q.weight, attention.k.weight, attention.v.weight]).detach(),
-            attention.o.weight.detach(),
-            cross.layer_norm.weight.detach(),
-            source.q.weight.detach(),
-            torch.cat([source.k.weight, source.v.weight]).detach(),
-            source.o.weight.detach(),
-            feed.layer_norm.weight.detach(),
-            torch.cat(feed_in).detach(),
-            dense.wo.weight.detach(),
-        )
+            product(
+                attention.q.weight, attention.k.weight, attention.v.weight,
+                norm=own.layer_norm.weight,
+            ),
+            product(attention.o.weight),
+            product(source.q.weight, norm=cross.layer_norm.weight),
+            product(source.o.weight),
+            product(*feed_in(dense), norm=feed.layer_norm.weight),
+            product(dense.wo.weight),
+        )  # fmt: skip
 
-    def begin(self, encoded: torch.Tensor, mask: torch.Tensor, beams: int) -> Decoding:
-        """Nothing written yet.
+    def begin(self, encoded: Encoded) -> Decoding:
+        """Nothing written yet for the windows that were encoded."""
+        return Decoding(self, encoded)
+
+
+class Decoding:
+    """What a batch of windows has written so far, and how it goes on.
+
+    Each window has the same number of rows (beams), one at the beginning. Every token that any of
+    them wrote has a column; ``seen`` says which columns a row goes on from.
+    """
+
+    def __init__(self, decoder: T5Decoder, encoded: Encoded) -> None:
+        self._decoder = decoder
+        windows, heads, head = len(encoded.lengths), decoder.heads, decoder.head
+        longest = max(encoded.lengths)
+        projected = encoded.hidden @ decoder.source
+        projected = projected.reshape(len(projected), -1, 2, heads, head)
+        layers = len(decoder.layers)
+        keys = np.zeros((layers, windows, heads, head, longest), np.float32)
+        values = np.zeros((layers, windows, heads, longest, head), np.float32)
+        self._masked = np.full((windows, 1, 1, longest), -np.inf, np.float32)
+        end = 0
+        for window, length in enumerate(encoded.lengths):
+            own = projected[end : end + length]
+            keys[:, window, ..., :length] = own[:, :, 0].transpose(1, 2, 3, 0)
+            values[:, window, :, :length] = own[:, :, 1].transpose(1, 2, 0, 3)
+            self._masked[window, ..., :length] = 0
+            end += length
+        self._source = (keys, values)
+        self._keys = np.empty((layers, windows, heads, head, _ROOM), np.float32)
+        self._values = np.empty((layers, windows, heads, _ROOM, head), np.float32)
+        self._places = np.zeros((windows, _ROOM), np.int64)
+        self._seen: Bools = np.zeros((windows, 1, 0), np.bool_)
+        self._lengths: Ints = np.zeros(windows, np.int64)
+
+    def keep(self, windows: Sequence[int]) -> None:
+        """Go on with some windows of the batch only."""
+        chosen, used = np.asarray(windows), self._seen.shape[2]
+        keys, values = self._source
+        self._source = (keys[:, chosen], values[:, chosen])
+        self._masked = self._masked[chosen]
+        room = used + _ROOM
+        self._keys = _widened(self._keys[:, chosen, ..., :used], 4, room)
+        self._values = _widened(self._values[:, chosen, :, :used], 3, room)
+        self._places = _widened(self._places[chosen, :used], 1, room)
+        self._seen, self._lengths = self._seen[chosen], self._lengths[chosen]
+
+    def step(self, tokens: Ints, parents: Ints) -> Floats:
+        """Write one token a row.
 
         Args:
-            encoded: the encoder's output, batch x source x width.
-            mask: batch x source, true (or 1) where there is source.
-            beams: rows a window.
-        """
-        sources = []
-        for layer in self.layers:
-            keys, values = functional.linear(encoded, layer.cross_source).chunk(2, -1)
-            sources.append((self._split(keys), self._split(values)))
-        masked = torch.zeros(mask.shape).masked_fill(mask == 0, float("-inf"))
-        rows = len(encoded) * beams
-        head = self.layers[0].cross_query.shape[0] // self.heads
-        nothing = torch.zeros(rows, self.heads, 0, head)
-        past = [(nothing, nothing) for _ in self.layers]
-        return Decoding(sources, masked[:, None, None, :], past, beams)
-
-    def _split(self, joined: torch.Tensor) -> torch.Tensor:
-        """rows x steps x (heads * head) as rows x heads x steps x head."""
-        return joined.view(*joined.shape[:-1], self.heads, -1).transpose(1, 2)
-
-    def _norm(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        return weight * hidden * torch.rsqrt(hidden.pow(2).mean(-1, keepdim=True) + self.epsilon)
-
-    def _bias(self, first: int, count: int, known: int) -> torch.Tensor:
-        """Position bias of ``count`` steps from ``first`` on over ``known``, and causality."""
-        queries = torch.arange(first, first + count)[:, None]
-        relative = torch.arange(known)[None, :] - queries
-        buckets = T5Attention._relative_position_bucket(
-            relative, bidirectional=False, num_buckets=self.buckets, max_distance=self.farthest
-        )
-        bias: torch.Tensor = self.bias_weight[buckets].permute(2, 0, 1)
-        return bias.masked_fill(relative > 0, float("-inf"))
-
-    def step(self, state: Decoding, tokens: torch.Tensor) -> torch.Tensor:
-        """Write tokens (rows x count) to each row's end; log-probabilities of what follows each.
+            tokens: windows x rows.
+            parents: which of the window's rows so far each goes on from, windows x rows.
 
         Returns:
-            rows x count x vocabulary.
+            The logits of what follows, windows x rows x vocabulary.
         """
-        rows, count = tokens.shape
-        windows, beams = rows // state.beams, state.beams
-        known = state.steps + count
-        bias = self._bias(state.steps, count, known)
-        hidden = self.embeddings[tokens]
-        for index, layer in enumerate(self.layers):
-            joined = functional.linear(self._norm(hidden, layer.self_norm), layer.self_in)
-            query, key, value = (self._split(part) for part in joined.chunk(3, -1))
-            old_key, old_value = state.past[index]
-            key, value = torch.cat([old_key, key], 2), torch.cat([old_value, value], 2)
-            state.past[index] = (key, value)
-            weights = torch.softmax(query @ key.transpose(2, 3) + bias, -1)
-            hidden = hidden + functional.linear(
-                (weights @ value).transpose(1, 2).flatten(2), layer.self_out
-            )
-            query = functional.linear(self._norm(hidden, layer.cross_norm), layer.cross_query)
-            # all beams of a window ask its source at once: batch x heads x (beams * count) x head
-            query = self._split(query.view(windows, beams * count, -1))
-            keys, values = state.sources[index]
-            weights = torch.softmax(query @ keys.transpose(2, 3) + state.masked, -1)
-            seen = (weights @ values).transpose(1, 2).flatten(2).view(rows, count, -1)
-            hidden = hidden + functional.linear(seen, layer.cross_out)
-            inner = functional.linear(self._norm(hidden, layer.feed_norm), layer.feed_in)
-            if self.gated:
-                left, right = inner.chunk(2, -1)
-                inner = self.activation(left) * right
-            else:
-                inner = self.activation(inner)
-            hidden = hidden + functional.linear(inner, layer.feed_out)
-        state.steps = known
-        final = self._norm(hidden, self.final_norm) * self.scale
-        return torch.log_softmax(functional.linear(final, self.output), -1)
+        windows, rows = tokens.shape
+        seen = np.take_along_axis(self._seen, parents[:, :, None], 1)
+        own = np.broadcast_to(np.eye(rows, dtype=np.bool_), (windows, rows, rows))
+        places = np.broadcast_to(self._lengths[:, None], (windows, rows))
+        self._seen = np.concatenate([seen, own], 2)
+        logits = self._write(tokens, places, self._seen)
+        self._lengths = self._lengths + 1
+        return logits
+
+    def write(self, tokens: Ints) -> Floats:
+        """Write several tokens (windows x count) to each window's only row.
+
+        Returns:
+            The logits of what follows each, windows x count x vocabulary.
+        """
+        windows, count = tokens.shape
+        before = self._seen.shape[2]
+        seen = np.empty((windows, count, before + count), np.bool_)
+        seen[..., :before] = self._seen
+        seen[..., before:] = np.tri(count, dtype=np.bool_)
+        places = self._lengths[:, None] + np.arange(count)
+        self._seen = seen[:, -1:].copy()
+        logits = self._write(tokens, places, seen)
+        self._lengths = self._lengths + count
+        return logits
+
+    def take_back(self, unwritten: Ints) -> None:
+        """Forget each window's last tokens, as many as ``unwritten`` says, after ``write``."""
+        used = self._seen.shape[2]
+        self._seen &= np.arange(used) < (used - unwritten)[:, None, None]
+        self._lengths = self._lengths - unwritten
+
+    def _write(self, tokens: Ints, places: Ints, seen: Bools) -> Floats:
+        decoder = self._decoder
+        windows, rows = tokens.shape
+        used = seen.shape[2]
+        if used > self._keys.shape[-1]:
+            room = used + _ROOM
+            self._keys = _widened(self._keys, 4, room)
+            self._values = _widened(self._values, 3, room)
+            self._places = _widened(self._places, 1, room)
+        self._places[:, used - rows : used] = places
+        back = np.minimum(places[:, :, None] - self._places[:, None, :used], decoder.farthest)
+        back[~seen] = decoder.farthest + 1
+        bias = decoder.table.take(back, 1).swapaxes(0, 1)
+        shape = (windows, rows, -1, decoder.heads, decoder.head)
+        hidden = decoder.embeddings[tokens.ravel()]
+        for index, layer in enumerate(decoder.layers):
+            joined = normed(hidden, decoder.epsilon) @ layer.self_in
+            query, key, value = joined.reshape(shape).transpose(2, 0, 3, 1, 4)
+            keys, values = self._keys[index, ..., :used], self._values[index, :, :, :used]
+            keys[..., -rows:] = key.swapaxes(2, 3)
+            values[:, :, -rows:] = value
+            scores = query @ keys
+            scores += bias
+            hidden += _joined(attend(scores, values)) @ layer.self_out
+            asked = normed(hidden, decoder.epsilon) @ layer.cross_query
+            query = asked.reshape(shape)[:, :, 0].swapaxes(1, 2)
+            scores = query @ self._source[0][index]
+            scores += self._masked
+            hidden += _joined(attend(scores, self._source[1][index])) @ layer.cross_out
+            inner = decoder.act(normed(hidden, decoder.epsilon) @ layer.feed_in)
+            hidden += inner @ layer.feed_out
+        logits: Floats = normed(hidden, decoder.epsilon) @ decoder.output
+        return logits.reshape(windows, rows, -1)
+
+
+def _joined(mixed: Floats) -> Floats:
+    """windows x heads x rows x head as (windows * rows) x (heads * head)."""
+    windows, heads, rows, head = mixed.shape
+    return mixed.swapaxes(1, 2).reshape(windows * rows, heads * head)
+
+
+def _widened(values: Any, axis: int, size: int) -> Any:
+    """The same with room for ``size`` along an axis; zeros, which no row sees."""
+    shape = list(values.shape)
+    shape[axis] = size
+    wider = np.zeros(shape, values.dtype)
+    wider[(slice(None),) * axis + (slice(0, values.shape[axis]),)] = values
+    return wider

@@ -12,19 +12,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
 from transformers import T5ForConditionalGeneration
 
 from models.generators.base import Answer, GeneratorError, Window
 from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
+from models.generators.drafts import greedy_search
 from models.generators.line_edits import EditCodec, apply_edits
 from models.generators.rules import EditRule, PlainRule
-from models.generators.search import Found, Rule, beam_search
+from models.generators.search import Floats, Found, Ranking, Rule, beam_search
+from models.generators.t5_arrays import Encoded, T5Encoder
 from models.generators.t5_decoder import T5Decoder
 
 MAX_SOURCE = 256
 MAX_ANSWER = 80
+DRAFT = 12
+"""Tokens of a draft at most: see ``tests.bench.serving``."""
 
 
 class T5EditGenerator:
@@ -32,7 +37,7 @@ class T5EditGenerator:
 
     Args:
         source: folder or Hub id.
-        beams: width of the beam search.
+        beams: width of the beam search; 1 decodes greedily, with drafts copied from the window.
         batch: windows decoded at once.
 
     Raises:
@@ -48,9 +53,10 @@ class T5EditGenerator:
             model = T5ForConditionalGeneration.from_pretrained(self.folder, dtype=torch.float32)
         except (OSError, ValueError) as error:
             raise GeneratorError(f"model {str(source)!r} cannot be read: {error}") from error
-        self.model = model.eval()
-        self.decoder = T5Decoder(self.model)
-        self._plain = torch.ones(model.config.vocab_size, dtype=torch.bool)
+        model.eval()
+        self._encoder, self._decoder = T5Encoder(model), T5Decoder(model)
+        self._start = int(model.config.decoder_start_token_id)
+        self._plain = np.ones(model.config.vocab_size, np.bool_)
         self._plain[list(self.codec.special)] = False
         self.beams = beams
         self.batch = batch
@@ -74,10 +80,10 @@ class T5EditGenerator:
             for w in windows
         ]
         result: list[list[Answer]] = [[] for _ in windows]
-        for chosen, encoded, mask in self._batches(rows):
+        for chosen, encoded in self._batches(rows):
             rules = [EditRule(self.codec, windows[i].lines) for i in chosen]
-            found, first = self._search(encoded, mask, rules, answers)
-            nothing = first[:, self.codec.none].exp().tolist()
+            found, first = self._revised(encoded, rules, answers)
+            nothing = np.exp(first[:, self.codec.none]).tolist()
             for position, index in enumerate(chosen):
                 lines = windows[index].lines
                 for one in found[position]:
@@ -97,9 +103,10 @@ class T5EditGenerator:
             for w in windows
         ]
         result: list[list[Answer]] = [[] for _ in windows]
-        for chosen, encoded, mask in self._batches(rows):
+        for chosen, encoded in self._batches(rows):
             rules = [PlainRule(self.codec) for _ in chosen]
-            found, _ = self._search(encoded, mask, rules, answers, by_mean=True)
+            ranking = Ranking(self.beams, min(answers, self.beams), MAX_ANSWER, mean=True)
+            found, _ = self._search(encoded, rules, ranking)
             for position, index in enumerate(chosen):
                 for one in found[position]:
                     text = self.codec.text(one.ids).strip()
@@ -114,50 +121,45 @@ class T5EditGenerator:
         ids = self.codec.source(task, window.language, window.lines, window.changed, window.comment)
         return len(ids) <= MAX_SOURCE
 
-    def _batches(
-        self, rows: Sequence[Sequence[int]]
-    ) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
+    def _batches(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Encoded]]:
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         for start in range(0, len(order), self.batch):
             chosen = order[start : start + self.batch]
-            width = max(len(rows[i]) for i in chosen)
-            ids = torch.full((len(chosen), width), self.codec.pad)
-            for position, index in enumerate(chosen):
-                ids[position, : len(rows[index])] = torch.tensor(rows[index])
-            mask = ids.ne(self.codec.pad)
-            with torch.inference_mode():
-                encoded = self.model.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-            yield chosen, encoded, mask
+            yield chosen, self._encoder.encode([rows[i] for i in chosen])
 
-    def _search(
-        self,
-        encoded: torch.Tensor,
-        mask: torch.Tensor,
-        rules: Sequence[Rule],
-        wanted: int,
-        by_mean: bool = False,
-    ) -> tuple[list[list[Found]], torch.Tensor]:
-        return beam_search(
-            self.decoder,
-            encoded,
-            mask,
+    def _revised(
+        self, encoded: Encoded, rules: Sequence[EditRule], answers: int
+    ) -> tuple[list[list[Found]], Floats]:
+        if self.beams > 1:
+            return self._search(
+                encoded, rules, Ranking(self.beams, min(answers, self.beams), MAX_ANSWER)
+            )
+        found, first, _ = greedy_search(
+            self._decoder.begin(encoded),
             rules,
             self._plain,
-            start=self.model.config.decoder_start_token_id,
+            start=self._start,
             end=self.codec.end,
-            beams=self.beams,
-            wanted=min(wanted, self.beams),
             longest=MAX_ANSWER,
-            by_mean=by_mean,
+            draft=DRAFT,
+        )
+        return found, first
+
+    def _search(
+        self, encoded: Encoded, rules: Sequence[Rule], ranking: Ranking
+    ) -> tuple[list[list[Found]], Floats]:
+        steps = self._decoder.begin(encoded)
+        return beam_search(
+            steps, rules, self._plain, ranking, start=self._start, end=self.codec.end
         )
 
 
 def _answer(tokens: Sequence[float], nothing: float, **content: Any) -> Answer:
-    values = torch.tensor(tokens, dtype=torch.float64)
+    values = np.asarray(tokens, np.float64)
     return Answer(
-        confidence=float(values.mean().exp()),
-        weakest=float(values.min().exp()),
-        probability=float(values.sum().exp()),
+        confidence=float(np.exp(values.mean())),
+        weakest=float(np.exp(values.min())),
+        probability=float(np.exp(values.sum())),
         nothing=nothing,
         **content,
     )
