@@ -1,4 +1,4 @@
-"""``marginalia data``: see all that was learnt of a team, take it away, delete it."""
+"""``marginalia data``: see all that is kept of a team, take it away, delete it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 app = typer.Typer(
     name="data",
-    help="See, export and delete all that was learnt.",
+    help="See, export and delete all that was learnt and recorded.",
     no_args_is_help=True,
 )
 Repository = Annotated[
@@ -20,12 +20,22 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder for all
 
 @app.callback()
 def _data() -> None:
-    """See, export and delete all that was learnt."""
+    """See, export and delete all that was learnt and recorded."""
 
 
 @app.command()
-def export(repository: Repository = None, data_dir: DataDir = None) -> None:
-    """Write all that was learnt as JSON lines on standard output; ``kind`` says what each is."""
+def export(
+    repository: Repository = None,
+    data_dir: DataDir = None,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--everything",
+            help="Also diffs, whole files, and the bodies of deliveries, which name people.",
+        ),
+    ] = False,
+) -> None:
+    """Write all that is kept as JSON lines on standard output; ``kind`` says what each is."""
     import json
 
     from bot.errors import FatalError
@@ -37,7 +47,7 @@ def export(repository: Repository = None, data_dir: DataDir = None) -> None:
     with existing_ledger(settings) as ledger:
         if ledger is None:
             raise FatalError("there is no ledger yet, so nothing was learnt")
-        for row in exported(ledger.database, repository):
+        for row in exported(ledger.database, repository, everything):
             typer.echo(json.dumps(row, ensure_ascii=False))
 
 
@@ -49,7 +59,11 @@ def delete(
         bool, typer.Option("--all", help="Of every repository; needed without --repo.")
     ] = False,
 ) -> None:
-    """Delete all that was learnt; what was deleted is said as JSON lines on standard output."""
+    """Delete all that is kept; what was deleted is said as JSON lines on standard output.
+
+    Which patches were reviewed stays known, and posted remarks by their fingerprints, without a
+    word: nothing is posted twice. What is in use is counted as ``left``: delete again later.
+    """
     import json
 
     from bot.errors import FatalError

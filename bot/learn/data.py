@@ -1,115 +1,118 @@
-"""All that was learnt of a team: to be seen, taken away and deleted."""
+"""All that was learnt and recorded of a team: to be seen, taken away and deleted."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from bot.feedback.ledger import MODEL_KEY
-from bot.feedback.tables import AnchorRow, ApprovalRow, FeedbackEvent, OutcomeRow
-from bot.learn.store import Learnt
+from bot.feedback.tables import ApprovalRow, OutcomeRow
+from bot.learn.registry import KEPT, Condition, Kept, Whose
 from bot.store.database import Database
-from bot.store.memory import repo_scope
-from bot.store.tables import Dismissal, ReviewRow, SettingRow
+from bot.store.tables import Delivery, InstalledRepository, Job, ReviewRow
 
 Row = dict[str, Any]
-PEOPLE = ("by",)
-"""Columns with logins: they say who decided, not what was learnt, and stay out of the export."""
+BATCH = 500
 
 
-def exported(database: Database, repository: str | None = None) -> Iterator[Row]:
-    """Everything that was learnt, one row at a time, each with its ``kind``.
+def exported(
+    database: Database, repository: str | None = None, everything: bool = False
+) -> Iterator[Row]:
+    """Everything that is kept of a repository, or of all, row by row, each with its ``kind``.
 
-    ``remark`` (from history), ``outcome`` and its ``event`` (what became of our comments),
-    ``decision`` (in the queue), ``dismissal``, ``calibration``. No person is named. A column that
-    is itself called ``kind`` is shown as ``candidate_kind`` or, of an event, ``event_kind``.
+    The kinds are those of ``bot.learn.registry``: ``remark`` (from history), ``outcome`` and its
+    ``event``, ``decision`` (in the queue), ``dismissal``, ``candidate``, ``diff`` and so on. No
+    column that names a person is shown. A column that is itself called ``kind`` goes by another
+    name (``candidate_kind``, ``event_kind``, ``request_kind``). ``everything`` adds what is long
+    and may name people: whole files under comments, diffs, the bodies of deliveries.
     """
-    for remark in Learnt(database).remarks(repository):
-        yield {"kind": "remark", **asdict(remark)}
-    with database.read() as session:
-        numbers = _numbers(session, repository)
-        outcomes = _columns(session, sa.select(OutcomeRow), OutcomeRow.repository_id, numbers)
-        comments = [row["comment_id"] for row in outcomes]
-        for row in outcomes:
-            yield _named("outcome", row, "candidate_kind")
-        for start in range(0, len(comments), 500):
-            events = sa.select(FeedbackEvent).where(
-                FeedbackEvent.comment_id.in_(comments[start : start + 500])
-            )
-            for row in _rows(session, events):
-                yield _named("event", row, "event_kind")
-        for row in _columns(session, sa.select(ApprovalRow), ApprovalRow.repository_id, numbers):
-            yield _named("decision", row, "candidate_kind")
-        for row in _columns(session, sa.select(Dismissal), Dismissal.repository_id, numbers):
-            yield _named("dismissal", row, "candidate_kind")
-        scopes = None if numbers is None else [repo_scope(number) for number in numbers]
-        models = sa.select(SettingRow).where(SettingRow.key == MODEL_KEY)
-        for row in _columns(session, models, SettingRow.scope, scopes):
-            yield _named("calibration", row, "setting_kind")
-
-
-def _named(kind: str, row: Row, own: str) -> Row:
-    """A row under its ``kind``; a column of that name would hide it, so it goes by ``own``."""
-    return {"kind": kind, **{own if name == "kind" else name: row[name] for name in row}}
+    whose = _whose(database, repository)
+    for kept in KEPT:
+        yield from _rows(database, kept, whose, everything)
 
 
 def deleted(database: Database, repository: str | None = None) -> list[Row]:
-    """Delete everything that ``exported`` shows; how many of each kind there were.
+    """Delete everything that ``exported`` shows; how many rows of each kind, and how many are left.
 
-    What was posted stays known, so that it is not posted again; what a person dismissed may come
-    back.
+    What was posted stays known by its fingerprint alone, so that it is not posted again, and which
+    patches were reviewed; what a person dismissed may come back. ``left`` are rows in use: of a
+    review that is being posted, of a job or a delivery that is not done. They can be deleted later.
     """
-    counts = [{"kind": "remark", "deleted": Learnt(database).delete(repository)}]
-    with database.write() as session:
-        numbers = _numbers(session, repository)
-        mine = sa.true() if numbers is None else OutcomeRow.repository_id.in_(numbers)
-        comments = sa.select(OutcomeRow.comment_id).where(mine)
-        waiting = sa.select(ApprovalRow.comment_id).where(_of(ApprovalRow.repository_id, numbers))
-        scopes = None if numbers is None else [repo_scope(number) for number in numbers]
-        for kind, statement in (
-            ("event", sa.delete(FeedbackEvent).where(FeedbackEvent.comment_id.in_(comments))),
-            ("lines", sa.delete(AnchorRow).where(
-                sa.or_(AnchorRow.comment_id.in_(comments), AnchorRow.comment_id.in_(waiting)))),
-            ("outcome", sa.delete(OutcomeRow).where(mine)),
-            ("decision", sa.delete(ApprovalRow).where(_of(ApprovalRow.repository_id, numbers))),
-            ("dismissal", sa.delete(Dismissal).where(_of(Dismissal.repository_id, numbers))),
-            ("calibration", sa.delete(SettingRow).where(
-                SettingRow.key == MODEL_KEY, _of(SettingRow.scope, scopes))),
-        ):  # fmt: skip
-            done: Any = session.execute(statement)
-            counts.append({"kind": kind, "deleted": int(done.rowcount)})
+    whose = _whose(database, repository)
+    counts = []
+    for kept in KEPT:
+        mine = _mine(kept, whose)
+        if kept.only is not None:
+            mine = sa.and_(mine, kept.only)
+        free = mine if kept.but is None else sa.and_(mine, sa.not_(kept.but))
+        with database.write() as session:
+            done: Any
+            if kept.blank is None:
+                done = session.execute(sa.delete(kept.table).where(free))
+            else:
+                done = session.execute(sa.update(kept.table).where(free).values(**kept.blank))
+            row: Row = {"kind": kept.kind, "deleted": int(done.rowcount)}
+            if kept.but is not None:
+                query = sa.select(sa.func.count()).select_from(kept.table)
+                left = session.execute(query.where(sa.and_(mine, kept.but))).scalar_one()
+                row |= {"left": int(left)} if left else {}
+            counts.append(row)
     return counts
 
 
-def _numbers(session: Session, repository: str | None) -> list[int] | None:
-    """The numbers under which a repository was seen; ``None`` for all repositories."""
+def _rows(database: Database, kept: Kept, whose: Whose | None, everything: bool) -> Iterator[Row]:
+    mapped = sa.inspect(kept.table)
+    hidden = kept.people if everything else kept.people | kept.wide
+    names = [column.key for column in mapped.columns if column.key not in hidden]
+    columns = [getattr(kept.table, name) for name in names]
+    keys = [getattr(kept.table, column.key) for column in mapped.primary_key]
+    last: tuple[Any, ...] | None = None
+    while True:
+        # by key, a piece at a time: a ledger may be larger than memory
+        query = sa.select(*columns, *keys).where(_mine(kept, whose)).order_by(*keys).limit(BATCH)
+        if last is not None:
+            query = query.where(sa.tuple_(*keys) > sa.tuple_(*map(sa.literal, last)))
+        with database.read() as session:
+            found = session.execute(query).all()
+        for row in found:
+            values = {
+                (kept.own or "own_kind") if name == "kind" else name: _plain(value)
+                for name, value in zip(names, row, strict=False)
+            }
+            yield {"kind": kept.kind, **values}
+        if len(found) < BATCH:
+            return
+        last = tuple(found[-1][len(columns) :])
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; bytes as text where they are text."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode("ascii")}
+
+
+def _mine(kept: Kept, whose: Whose | None) -> Condition:
+    return sa.true() if whose is None else kept.of(whose)
+
+
+def _whose(database: Database, repository: str | None) -> Whose | None:
+    """A repository with the numbers under which it was seen; ``None`` for all repositories."""
     if repository is None:
         return None
+    with database.read() as session:
+        return Whose(repository.lower(), tuple(sorted(_numbers(session, repository.lower()))))
+
+
+def _numbers(session: Session, name: str) -> set[int]:
     found: set[int] = set()
-    for table in (OutcomeRow, ReviewRow, ApprovalRow):
-        query = sa.select(table.repository_id).where(
-            sa.func.lower(table.repository) == repository.lower()
-        )
-        found |= set(session.execute(query.distinct()).scalars())
-    return sorted(found)
-
-
-def _of(column: Any, values: list[Any] | None) -> sa.ColumnElement[bool]:
-    return sa.true() if values is None else column.in_(values)
-
-
-def _columns(session: Session, query: Any, column: Any, values: list[Any] | None) -> list[Row]:
-    return list(_rows(session, query.where(_of(column, values))))
-
-
-def _rows(session: Session, query: Any) -> Iterator[Row]:
-    for row in session.execute(query).scalars():
-        yield {
-            column.key: getattr(row, column.key)
-            for column in sa.inspect(type(row)).columns
-            if column.key not in PEOPLE
-        }
+    for table in (OutcomeRow, ReviewRow, ApprovalRow, Job, Delivery, InstalledRepository):
+        query = sa.select(table.repository_id).where(sa.func.lower(table.repository) == name)
+        found |= {number for number in session.execute(query.distinct()).scalars() if number}
+    return found

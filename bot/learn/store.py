@@ -91,25 +91,6 @@ class Learnt:
             yield from map(_remark, rows)
             last = rows[-1].id
 
-    def delete(self, repository: str | None = None) -> int:
-        """Forget it; how many remarks there were."""
-        rows = sa.delete(LearntRemark)
-        places = sa.delete(SettingRow).where(SettingRow.key == CURSOR)
-        if repository is not None:
-            rows = rows.where(LearntRemark.repository_key == repository.lower())
-            places = places.where(SettingRow.scope == scope_of(repository))
-        else:
-            places = places.where(SettingRow.scope.startswith("learn:"))
-        count = sum(
-            number
-            for name, number in self.repositories().items()
-            if repository is None or name.lower() == repository.lower()
-        )
-        with self._db.write() as session:
-            session.execute(rows)
-            session.execute(places)
-        return count
-
     def observed(self, repository: str) -> list[Observed]:
         """What became of people's own remarks, as the calibration's first data."""
         return [

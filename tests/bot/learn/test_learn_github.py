@@ -16,6 +16,7 @@ from bot.feedback.ledger import Feedback
 from bot.github.heads import GitHubHeads
 from bot.jobs.forge import PullRef
 from bot.learn import github as learn_github
+from bot.learn.data import deleted
 from bot.learn.github import History
 from bot.learn.index import Histories
 from bot.learn.remarks import Remark
@@ -244,5 +245,5 @@ def test_a_review_says_again_what_people_said_of_similar_code(
     )
     _, said = reviewed(life, "off")
     assert said == []
-    learnt.delete(life.repo)
+    deleted(ledger.database, life.repo)
     assert Histories(ledger.database).of(life.repo) is None
