@@ -43,6 +43,7 @@ Analyzer = Literal[
 SummaryLength = Literal["short", "normal", "long"]
 Mode = Literal["post", "approve", "shadow"]
 Answers = Literal["command", "comments"]
+Poster = Literal["bot", "person"]
 
 _RULE = re.compile(r"[a-z][a-z0-9-]*:\S+")
 _SPEAKER = re.compile(r"[a-z][a-z0-9-]*(:\S+)?")
@@ -172,6 +173,9 @@ class RepoConfig(_Section):
     mode: Mode = "post"
     """`post` comments at once, `approve` waits for a person's decision on each remark, `shadow`
     only records what would be said."""
+    accepted_as: Poster = "bot"
+    """With `mode: approve`, who posts what a person accepted on the web page: the `bot`, which says
+    who accepted it, or the `person` in their own name. By command it is always the bot."""
     sure: Annotated[float, Field(ge=0, le=1)] = 0.5
     """How sure to be before commenting: 0 posts all that is safe, 1 next to nothing."""
     max_comments: Annotated[int, Field(ge=0, le=MOST_COMMENTS)] = 10

@@ -13,6 +13,7 @@ from bot.github.commander import GitHubCommander
 from bot.github.compose import GitHubComposer
 from bot.github.forge import GitHubForge
 from bot.github.heads import GitHubHeads
+from bot.github.in_person import InPerson
 from bot.github.policy import GitHubPolicy, Operator
 from bot.github.requests import get, repository
 from bot.github.suggest import GitHubSuggester
@@ -126,6 +127,7 @@ def build_services(
         approvals=approvals,
         watcher=watcher,
         suggester=suggester,
+        in_person=InPerson(ledger.database, settings, identity),
     )
 
 

@@ -164,11 +164,13 @@ def accept(
     body: str | None = None,
     suggestion: str | None = None,
     now: float | None = None,
+    sealed: str = "",
 ) -> Waiting:
     """Accept a candidate, with other words or another suggestion where they are given.
 
     ``None`` leaves a text as it is; texts that are given and equal are no edit. A suggestion can
-    be given only where the candidate has one. The worker posts what was accepted.
+    be given only where the candidate has one. The worker posts what was accepted: in the person's
+    name where ``sealed`` (``bot.handover``) is given, else the bot does.
 
     Raises:
         NoSuchCandidate: no such number.
@@ -187,7 +189,7 @@ def accept(
             raise Decided(_decided(row))
         _check(row, words, lines)
         row.state = (ApprovalState.ACCEPTED if same else ApprovalState.EDITED).value
-        row.body, row.suggestion = words, lines
+        row.body, row.suggestion, row.sealed = words, lines, sealed
         row.by, row.decided_at = login, time.time() if now is None else now
         return _waiting(row)
 

@@ -3,7 +3,7 @@
 The events are what deliveries, polls and blobs tell. They form a set: the state is a function of
 it, so that a repeated, late or early event changes nothing in the end. Blobs count more than
 gestures: a thumbs-down on a suggestion that was committed is still an acceptance, and a
-"Commit suggestion" trailer alone is none.
+"Commit suggestion" trailer alone is none: it only stands beside what the blobs say.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Kind(StrEnum):
 
 
 _REFUSALS = (Kind.THUMBS_DOWN, Kind.DISMISS, Kind.HIDDEN, Kind.DELETED)
+SETTLED = frozenset({"resolved", "outdated"})
+"""Reasons for hiding a comment that say no more than that its thread is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Event:
     reaction's or a delivery's number) and breaks ties. ``on`` of ``False`` takes the same kind
     back: unresolved, reaction removed, reopened, undismissed. ``by_person`` is ``False`` for
     what this program or another bot did: that is no gesture. ``followed`` belongs to ``HEAD``.
+    A ``HIDDEN`` event's key is the reason that was given for hiding.
     """
 
     kind: Kind
@@ -92,11 +95,12 @@ def decide(events: Iterable[Event]) -> Outcome:
        is final.
     2. The suggestion was in a head as is, or nearer than before, and the latest head has not
        taken it back: accepted.
-    3. A person refused it (thumbs-down, command, hidden, deleted) and has not taken that back:
-       dismissed.
+    3. A person refused it (thumbs-down, command, hidden as spam or the like, deleted) and has not
+       taken that back: dismissed.
     4. The region changed in another way and is not back as it was: addressed otherwise.
     5. The latest head has no such code any more: outdated.
-    6. A person resolved the thread with nothing changed: dismissed.
+    6. A person resolved the thread, or hid the comment as resolved or outdated, with nothing
+       changed: dismissed.
     7. Open.
     """
     known = sorted(set(events), key=_order)
@@ -105,8 +109,11 @@ def decide(events: Iterable[Event]) -> Outcome:
     if closed is not None and final:
         known = [event for event in known if event.at <= closed.at]
     best, gone = _heads(known)
-    refusal = next((e for kind in _REFUSALS if (e := _gesture(known, kind)) is not None), None)
-    resolved = _gesture(known, Kind.RESOLVED)
+    hidden = _gesture(known, Kind.HIDDEN)
+    settled = hidden if hidden is not None and hidden.key in SETTLED else None
+    refusals = (_gesture(known, kind) for kind in _REFUSALS)
+    refusal = next((e for e in refusals if e is not None and e is not settled), None)
+    resolved = _gesture(known, Kind.RESOLVED) or settled
     trailer = _last(known, Kind.SUGGESTION_COMMIT)
     if best is not None and best.followed is not None:
         fate = best.followed.fate
@@ -115,7 +122,7 @@ def decide(events: Iterable[Event]) -> Outcome:
             if fate is not Fate.CHANGED and trailer is not None:
                 supports.append(Kind.SUGGESTION_COMMIT)
             if resolved is not None:
-                supports.append(Kind.RESOLVED)
+                supports.append(resolved.kind)
             progress = best.followed.edit_progress
             return Outcome(_STATE[fate], final, progress, best.at, tuple(supports))
     if refusal is not None:
@@ -123,7 +130,7 @@ def decide(events: Iterable[Event]) -> Outcome:
     if gone is not None:
         return Outcome(State.OUTDATED, final, None, gone.at, (Kind.HEAD,))
     if resolved is not None:
-        return Outcome(State.DISMISSED, final, None, resolved.at, (Kind.RESOLVED,))
+        return Outcome(State.DISMISSED, final, None, resolved.at, (resolved.kind,))
     return Outcome(State.OPEN, final)
 
 

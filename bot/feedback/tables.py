@@ -79,7 +79,8 @@ class ApprovalRow(Base):
 
     ``comment_id`` is the row of the comment as it was drafted (never posted itself), ``batch``
     the request under which the accepted ones are posted together, ``posted_id`` the row of the
-    comment that came of it. ``repository_key`` is the repository's name in lower case.
+    comment that came of it. ``repository_key`` is the repository's name in lower case. ``sealed``
+    lets a worker post in the person's name for some minutes (``bot.handover``), then it is empty.
     """
 
     __tablename__ = "approvals"
@@ -123,3 +124,4 @@ class ApprovalRow(Base):
     batch: Mapped[str] = mapped_column(default="")
     posted_id: Mapped[int | None]
     problem: Mapped[str] = mapped_column(default="")
+    sealed: Mapped[str] = mapped_column(default="", server_default="")

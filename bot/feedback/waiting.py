@@ -133,10 +133,11 @@ def batches(database: Database, repository_id: int | None = None) -> list[Batch]
             return []
     with database.write() as session:
         rows = list(session.execute(query.order_by(ApprovalRow.id).with_for_update()).scalars())
-        fresh: dict[tuple[int, int], str] = {}
+        fresh: dict[tuple[int, int, str], str] = {}
         for row in rows:
             if not row.batch:
-                place = (row.repository_id, row.pull)
+                # what a person posts in their own name is a review of its own
+                place = (row.repository_id, row.pull, row.by if row.sealed else "")
                 row.batch = fresh.setdefault(place, f"approval:{row.id}")
         found: dict[str, list[ApprovalRow]] = {}
         for row in rows:
@@ -170,6 +171,7 @@ def set_outdated(database: Database, batch: str, problem: str, now: float) -> in
         rows = [row for row in of_batch(session, batch) if row.state in TO_POST]
         for row in rows:
             row.state, row.problem, row.decided_at = ApprovalState.OUTDATED, problem, now
+            row.sealed = ""
         return len(rows)
 
 
@@ -189,8 +191,39 @@ def set_posted(database: Database) -> int:
     with database.write() as session:
         rows = list(session.execute(query).scalars())
         for row in rows:
-            row.state = ApprovalState.POSTED.value
+            row.state, row.sealed = ApprovalState.POSTED.value, ""
         return len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What lets a candidate be posted in a person's name (``bot.handover``)."""
+
+    number: int
+    login: str
+    sealed: str
+
+
+def sealed_of(database: Database, batch: str) -> list[Sealed]:
+    """A batch's, the latest acceptance first; empty where the bot posts."""
+    query = sa.select(ApprovalRow.id, ApprovalRow.by, ApprovalRow.sealed).where(
+        ApprovalRow.batch == batch, ApprovalRow.sealed != ""
+    )
+    with database.read() as session:
+        return [Sealed(*row) for row in session.execute(query.order_by(ApprovalRow.id.desc()))]
+
+
+def unseal(database: Database, batch: str) -> None:
+    """Erase what would let a batch be posted in a person's name."""
+    with database.write() as session:
+        session.execute(sa.update(ApprovalRow).where(ApprovalRow.batch == batch).values(sealed=""))
+
+
+def accepted_by(database: Database, batch: str) -> frozenset[str]:
+    """The logins of those who accepted a batch."""
+    query = sa.select(ApprovalRow.by).where(ApprovalRow.batch == batch, ApprovalRow.by != "")
+    with database.read() as session:
+        return frozenset(session.execute(query.distinct()).scalars())
 
 
 def close_pull(database: Database, repository_id: int, pull: int) -> int:

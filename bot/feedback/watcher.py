@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,9 +53,13 @@ class Heads(Protocol):
         """A file at a commit; ``None`` where there is none or it cannot be read."""
         ...
 
+    def credited(self, ref: PullRef, commit: str) -> frozenset[str]:
+        """The files of a commit that names us as a co-author ("Commit suggestion"); else none."""
+        ...
+
 
 class Thumbs(Protocol):
-    """What is known of the thumbs on one comment (``bot.github.reviews.Reactions``)."""
+    """What no delivery tells of one comment (``bot.github.reviews.Reactions``)."""
 
     @property
     def comment_id(self) -> int:
@@ -65,6 +69,11 @@ class Thumbs(Protocol):
     @property
     def dislikes(self) -> int:
         """How many people dislike it."""
+        ...
+
+    @property
+    def hidden(self) -> str | None:
+        """Why a person hid it, "" where it is shown, ``None`` where that is not known."""
         ...
 
 
@@ -126,12 +135,14 @@ class Watcher:
         followed = self._follow(moment, [one for one in comments if one.github_id is not None])
         if moment.closed and self._thumbs is not None:
             self.poll(ref, self._thumbs(ref), min(moment.at, self._now()))
+        credited = self._credited(moment, followed)
         for comment in comments:
             events = []
             if comment.id in followed:
-                events.append(
-                    Event(Kind.HEAD, moment.at, moment.head, followed=followed[comment.id])
-                )
+                found = followed[comment.id]
+                events.append(Event(Kind.HEAD, moment.at, moment.head, followed=found))
+                if found.path in credited:
+                    events.append(Event(Kind.SUGGESTION_COMMIT, moment.at, moment.head))
             if moment.closed is not None:
                 events.append(Event(Kind.CLOSED, moment.at, on=moment.closed))
             if events:
@@ -149,20 +160,32 @@ class Watcher:
         return self._add(github_id, Event(Kind.DELETED, at, str(github_id), by_person=person))
 
     def poll(self, ref: PullRef, thumbs: Sequence[Thumbs], at: float) -> int:
-        """Keep the thumbs as they are now; how many comments' have changed."""
+        """Keep the thumbs, and what is hidden or gone, as they are now.
+
+        Args:
+            ref: the pull request.
+            thumbs: all that is there of our comments on it.
+            at: when that was.
+
+        Returns:
+            How many comments' have changed.
+        """
+        there = {one.comment_id: one for one in thumbs}
         changed = 0
-        for one in thumbs:
-            comment = self._feedback.comment(one.comment_id)
-            if comment is None:
+        for comment in self._feedback.tracked(ref.repository_id, ref.number):
+            if comment.github_id is None:
                 continue
-            known = [e for e in self._feedback.events(comment.id) if e.kind is Kind.THUMBS_DOWN]
-            last = max(known, key=lambda event: event.at, default=None)
-            disliked = one.dislikes > 0
-            if disliked != (last is not None and last.on):
-                self._feedback.add(
-                    comment.id, [Event(Kind.THUMBS_DOWN, at, "poll", disliked)], self._now()
-                )
-                changed += 1
+            known = self._feedback.events(comment.id)
+            one = there.get(comment.github_id)
+            now = [Event(Kind.DELETED, at, "poll", one is None)]
+            if one is not None:
+                now.append(Event(Kind.THUMBS_DOWN, at, "poll", one.dislikes > 0))
+                if one.hidden is not None:
+                    now.append(Event(Kind.HIDDEN, at, one.hidden, one.hidden != ""))
+            fresh = [event for event in now if event.on != _holds(known, event.kind)]
+            if fresh:
+                self._feedback.add(comment.id, fresh, self._now())
+            changed += bool(fresh)
         return changed
 
     def poll_all(self) -> int:
@@ -194,6 +217,13 @@ class Watcher:
         self._feedback.add(comment.id, [event], self._now())
         return True
 
+    def _credited(self, moment: Moment, followed: Mapping[int, Followed]) -> frozenset[str]:
+        """Files in which the head itself took a suggestion of ours: evidence beside the blobs."""
+        taken = any(one.fate in (Fate.AS_IS, Fate.EDITED) for one in followed.values())
+        if moment.closed is not None or not taken:
+            return frozenset()
+        return self._heads.credited(moment.ref, moment.head)
+
     def _follow(self, moment: Moment, comments: Sequence[CommentRow]) -> dict[int, Followed]:
         """What the head made of each comment's lines; without those that nothing is known of."""
         with self._db.read() as session:
@@ -210,6 +240,12 @@ class Watcher:
             return {}
         reader = _Reader(self._heads, moment.ref, moment.head, compared)
         return {number: reader.follow(row, head) for number, (row, head) in anchors.items()}
+
+
+def _holds(known: Iterable[Event], kind: Kind) -> bool:
+    """Whether the last event of a kind says yes."""
+    last = max((e for e in known if e.kind is kind), key=lambda event: event.at, default=None)
+    return last is not None and last.on
 
 
 class _Reader:

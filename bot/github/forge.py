@@ -26,7 +26,8 @@ class GitHubForge:
 
     ``github_url`` is where git clones from (``https://github.com``; an Enterprise Server's own
     address). ``resolve_threads`` only where the operator granted ``contents: write``. ``use_git``
-    allows fetching by git what the API does not show.
+    allows fetching by git what the API does not show. ``also`` are people whose reviews with our
+    marker count as ours when they are looked for.
     """
 
     def __init__(
@@ -35,8 +36,10 @@ class GitHubForge:
         github_url: str = "https://github.com",
         resolve_threads: bool = False,
         use_git: bool = True,
+        also: frozenset[str] = frozenset(),
     ) -> None:
         self._identity = identity
+        self._also = also
         self._url = github_url.rstrip("/")
         self._resolve = resolve_threads
         self._fetcher = Fetcher(self.api, self._by_git if use_git else None)
@@ -122,7 +125,7 @@ class GitHubForge:
         return self._reviews(ref).reactions()
 
     def _reviews(self, ref: PullRef) -> Reviews:
-        return Reviews(self.api(ref), ref, self._identity.login)
+        return Reviews(self.api(ref), ref, self._identity.login, self._also)
 
     def _by_git(self, ref: PullRef, base: str, head: str) -> FetchedByGit:
         token = self._identity.token(ref.installation_id)

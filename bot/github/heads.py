@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from typing import Any
 
 from bot.feedback.watcher import Compared
@@ -13,6 +14,7 @@ from bot.github.errors import Answered
 from bot.jobs.forge import PullRef
 
 MOST_BLOB = 8 * 1024 * 1024
+_TRAILER = re.compile(r"(?im)^co-authored-by:[ \t]*(.+?)[ \t]*<[^<>\n]*>[ \t]*$")
 
 
 class GitHubHeads:
@@ -51,6 +53,21 @@ class GitHubHeads:
             return None
         # above 1 MB the content is left out; the blob has it
         return _decoded(api.data(rq.blob(ref.repository, str(data["sha"]))))
+
+    def credited(self, ref: PullRef, commit: str) -> frozenset[str]:
+        """The files of a commit whose message has us in a ``Co-authored-by`` line; else none."""
+        api = self._identity.api(ref.installation_id)
+        try:
+            data = api.data(rq.commit(ref.repository, commit))
+        except Answered as error:
+            if error.status in (403, 404, 422):
+                return frozenset()
+            raise
+        message = str((data.get("commit") or {}).get("message") or "")
+        credited = {match[1].lower() for match in _TRAILER.finditer(message)}
+        if self._identity.login.lower() not in credited:
+            return frozenset()
+        return frozenset(str(row["filename"]) for row in data.get("files") or [])
 
 
 def _decoded(data: Any) -> bytes | None:

@@ -87,6 +87,11 @@ def compare_diff(repo: str, base: str, head: str) -> Request:
     return Request("GET", path, accept=DIFF)
 
 
+def commit(repo: str, sha: str) -> Request:
+    """A commit with its message and files (300 at most)."""
+    return get(f"{repository(repo)}/commits/{quote(sha, safe='')}")
+
+
 def contents(repo: str, path: str, ref: str | None = None) -> Request:
     """A file at a commit (content up to 1 MB, above that only its blob's id); no ``ref``: at the
     default branch."""

@@ -37,12 +37,16 @@ _THREADS = """query Threads($owner: String!, $name: String!, $number: Int!, $aft
     reviewThreads(first: 100, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id isResolved isOutdated path line diffSide
-        comments(first: 1) { nodes { fullDatabaseId body author { login } } } } } } } }"""
+        comments(first: 1) { nodes {
+          fullDatabaseId body isMinimized minimizedReason author { login } } } } } } } }"""
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A review thread of ours and the comment that began it."""
+    """A review thread of ours and the comment that began it.
+
+    ``hidden`` is GitHub's reason where a person hid that comment ("spam", "outdated" ...).
+    """
 
     id: str
     resolved: bool
@@ -52,25 +56,36 @@ class Thread:
     comment_id: int
     body: str
     author: str
+    hidden: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reactions:
-    """How many people liked and disliked a comment of ours."""
+    """How many people liked and disliked a comment of ours, and whether one hid it.
+
+    ``hidden`` is the reason, "" where it is shown, ``None`` where GitHub does not say.
+    """
 
     comment_id: int
     fingerprint: str
     likes: int
     dislikes: int
+    hidden: str | None = None
 
 
 class Reviews:
-    """The reviews of one account, ``login``, on one pull request."""
+    """The reviews of one account, ``login``, on one pull request.
 
-    def __init__(self, api: Api, ref: PullRef, login: str) -> None:
+    Those of ``also`` are found like our own: people who post in their own name what we proposed.
+    """
+
+    def __init__(
+        self, api: Api, ref: PullRef, login: str, also: frozenset[str] = frozenset()
+    ) -> None:
         self._api = api
         self._ref = ref
         self._login = login
+        self._also = frozenset(name.lower() for name in also)
 
     def find(self, marker: str) -> tuple[PostedReview, ...]:
         """Our reviews whose text ends in ``marker``, and what was posted instead of a review."""
@@ -78,7 +93,7 @@ class Reviews:
         found = [
             _posted(row)
             for row in self._api.items(rq.reviews(repo, number))
-            if self._mine(row) and has_marker(row.get("body"), marker)
+            if self._ours(row) and has_marker(row.get("body"), marker)
         ]
         if not found:
             found = [
@@ -218,7 +233,7 @@ class Reviews:
         They are read from the pull request's list: a review's own list says no lines.
         """
         rows = self._api.items(rq.pull_comments(self._ref.repository, self._ref.number))
-        mine = sorted((r for r in rows if self._mine(r)), key=lambda row: int(row["id"]))
+        mine = sorted((r for r in rows if self._ours(r)), key=lambda row: int(row["id"]))
         of_review = [r for r in mine if r.get("pull_request_review_id") == review_id]
         return of_review or ([] if self._is_review(review_id) else mine)
 
@@ -230,21 +245,33 @@ class Reviews:
         return True
 
     def reactions(self) -> tuple[Reactions, ...]:
-        """The thumbs on our comments, oldest first: no delivery tells of them (trouble 28)."""
-        rows = self._api.items(rq.pull_comments(self._ref.repository, self._ref.number))
+        """The thumbs on what we proposed, oldest first, and what is hidden of it.
+
+        No delivery tells of either (trouble 28). A comment of ours that is not among them is gone.
+        """
+        rows = list(self._api.items(rq.pull_comments(self._ref.repository, self._ref.number)))
+        threads = self._every_thread()
+        hidden = {thread.comment_id: thread.hidden for thread in threads or ()}
         return tuple(
             Reactions(
                 int(row["id"]),
                 comment_fingerprint(row.get("body")),
                 int((row.get("reactions") or {}).get("+1") or 0),
                 int((row.get("reactions") or {}).get("-1") or 0),
+                None if threads is None else hidden.get(int(row["id"]), ""),
             )
             for row in sorted(rows, key=lambda row: int(row["id"]))
-            if self._mine(row) and comment_fingerprint(row.get("body"))
+            if comment_fingerprint(row.get("body"))
         )
 
     def threads(self) -> tuple[Thread, ...]:
         """The pull request's threads that we began. Empty where GraphQL refuses."""
+        mine = self._login.removesuffix("[bot]").lower()
+        every = self._every_thread() or ()
+        return tuple(t for t in every if t.author.removesuffix("[bot]").lower() == mine)
+
+    def _every_thread(self) -> tuple[Thread, ...] | None:
+        """The threads that begin with our marker; ``None`` where GraphQL refuses."""
         owner, _, name = self._ref.repository.partition("/")
         variables = {"owner": owner, "name": name, "number": self._ref.number, "after": None}
         found: list[Thread] = []
@@ -252,14 +279,12 @@ class Reviews:
             try:
                 data = self._api.graphql(_THREADS, variables)
             except Answered:
-                return tuple(found)
+                return None
             page = data["repository"]["pullRequest"]["reviewThreads"]
             found += [thread for node in page["nodes"] if (thread := _thread(node)) is not None]
             if not page["pageInfo"]["hasNextPage"]:
-                break
+                return tuple(found)
             variables = {**variables, "after": page["pageInfo"]["endCursor"]}
-        mine = self._login.removesuffix("[bot]").lower()
-        return tuple(t for t in found if t.author.removesuffix("[bot]").lower() == mine)
 
     def _create(self, head: str, body: str, comments: Sequence[DraftComment]) -> PostedReview:
         repo, number = self._ref.repository, self._ref.number
@@ -316,8 +341,14 @@ class Reviews:
             raise Superseded(f"the head moved from {head[:12]} to {str(now)[:12]}")
 
     def _mine(self, row: dict[str, Any]) -> bool:
-        user = row.get("user") or {}
-        return str(user.get("login", "")).lower() == self._login.lower()
+        return _author(row) == self._login.lower()
+
+    def _ours(self, row: dict[str, Any]) -> bool:
+        return self._mine(row) or _author(row) in self._also
+
+
+def _author(row: dict[str, Any]) -> str:
+    return str((row.get("user") or {}).get("login") or "").lower()
 
 
 def _posted(row: dict[str, Any]) -> PostedReview:
@@ -346,4 +377,5 @@ def _thread(node: dict[str, Any]) -> Thread | None:
         int(first["fullDatabaseId"] or 0),
         str(first.get("body") or ""),
         str((first.get("author") or {}).get("login") or ""),
+        (str(first.get("minimizedReason") or "hidden") if first.get("isMinimized") else ""),
     )

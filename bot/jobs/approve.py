@@ -242,7 +242,8 @@ def _comment(row: ApprovalRow, candidate: Candidate) -> DraftComment:
     if row.suggestion is not None:
         parts.append(fence(row.suggestion, "suggestion"))
     edited = "edited and " if row.state == ApprovalState.EDITED else ""
-    said = [*map(str, row.grounds), f"{edited}accepted by {code_span(row.by)}"]
+    proposed = "proposed by Marginalia, " if row.sealed else ""
+    said = [*map(str, row.grounds), f"{proposed}{edited}accepted by {code_span(row.by)}"]
     parts.append(f"<sub>{' · '.join(said)}</sub>")
     body = with_marker(clip("\n\n".join(parts), _BODY), comment_marker(row.fingerprint))
     start = candidate.start_line if candidate.start_line != candidate.line else None

@@ -19,9 +19,10 @@ from pydantic import TypeAdapter
 
 from bot.feedback.approval import ApprovalState, of_pull
 from bot.feedback.ledger import Feedback
-from bot.feedback.waiting import keeper, set_posted
+from bot.feedback.waiting import accepted_by, keeper, sealed_of, set_posted
 from bot.jobs.approve import draft_accepted
 from bot.jobs.forge import (
+    Forge,
     Plan,
     PostedReview,
     PullState,
@@ -308,9 +309,25 @@ class ReviewRunner:
             return ()
         return approvals.announce(ref_of(job), job.head, job.id, len(waiting))
 
+    def _forge(self, job: Job, posts: bool = True) -> Forge:
+        """Who writes: the bot, or who accepted the candidates; where nothing is posted, the bot."""
+        person = self._services.in_person
+        if person is None or request_of(job).kind is not RequestKind.APPROVAL:
+            return self._services.forge
+        poster = person.poster(job.key) if posts else None
+        return poster or person.bot(accepted_by(self._ledger.database, job.key))
+
+    def _decline(self, job: Job, error: Refused) -> None:
+        """The bot posts in place of a person whom the forge refuses."""
+        person = self._services.in_person
+        if person is None or not sealed_of(self._ledger.database, job.key):
+            raise error
+        log.info("the bot posts in a person's place", extra={"reason": str(error)})
+        person.decline(job.key)
+
     def _publisher(self, job: Job) -> Publisher:
         return Publisher(
-            self._services.forge,
+            self._forge(job),
             ref_of(job),
             job.head,
             job_marker(job.id),
@@ -323,7 +340,11 @@ class ReviewRunner:
         if review is None or review.state in NOT_POSTED:
             return GO_ON
         draft = self._ledger.reviews.draft(review)
-        posted = self._publisher(job).create(draft)
+        try:
+            posted = self._publisher(job).create(draft)
+        except Refused as error:
+            self._decline(job, error)
+            posted = self._publisher(job).create(draft)
         self._ledger.reviews.set_posted(review.id, posted, time.time())
         return GO_ON
 
@@ -337,6 +358,10 @@ class ReviewRunner:
         except Gone:
             self._ledger.reviews.set_draft_again(review.id)
             raise
+        except Refused as error:
+            self._decline(job, error)
+            self._ledger.reviews.set_draft_again(review.id)
+            raise Gone from error
         if posted is None:
             self._ledger.reviews.set_draft_again(review.id)
             return self._moved(self._services.forge.pull(ref_of(job)))
@@ -363,9 +388,9 @@ class ReviewRunner:
                 review.single,
             )
             if not review.single:
-                comments = self._services.forge.posted_comments(ref, review.github_id)
+                comments = self._forge(job, posts=False).posted_comments(ref, review.github_id)
                 self._ledger.reviews.set_comments(review.id, comments)
-        notes = self._services.forge.follow_up(
+        notes = self._forge(job, posts=False).follow_up(
             ref,
             _STATE.validate_python(data["state"]),
             _PLAN.validate_python(data["plan"]),

@@ -40,6 +40,22 @@ class Approvals(Protocol):
         ...
 
 
+class InPerson(Protocol):
+    """Posts what people accepted in their own name, where they let it."""
+
+    def poster(self, batch: str) -> Forge | None:
+        """Writes in the name of who accepted the batch; ``None`` where the bot is to post."""
+        ...
+
+    def bot(self, logins: frozenset[str]) -> Forge:
+        """The bot's forge, which also finds again what these people posted themselves."""
+        ...
+
+    def decline(self, batch: str) -> None:
+        """From now on the bot posts this batch."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything that a job needs from outside; built once a worker process."""
@@ -52,6 +68,7 @@ class Services:
     approvals: Approvals | None = None
     watcher: Watcher | None = None
     suggester: Suggester | None = None
+    in_person: InPerson | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from bot.feedback import approval
 from bot.feedback.approval import ApprovalState, BadEdit, Decided, Waiting
+from bot.handover import Handover
+from bot.kept_config import kept_config
 from bot.web.desk import Desk
 from bot.web.paging import whole_number
 
@@ -64,7 +66,13 @@ def add(pages: Blueprint, desk: Desk) -> None:
         body, suggestion = request.form.get("body"), request.form.get("suggestion")
         try:
             made = approval.accept(
-                desk.database, number, desk.person.login, body, suggestion, desk.now()
+                desk.database,
+                number,
+                desk.person.login,
+                body,
+                suggestion,
+                desk.now(),
+                _sealed(desk, row),
             )
         except Decided:
             return _back("decided", number)
@@ -91,6 +99,21 @@ def _writable(desk: Desk, number: int) -> Waiting:
     return row
 
 
+def _in_person(desk: Desk, repository_id: int, repository: str) -> bool:
+    """Whether who accepts posts in their own name there."""
+    memory = desk.ledger.memory
+    config = kept_config(memory, desk.settings, repository_id, repository)
+    return config.accepted_as == "person" and desk.settings.client_secret is not None
+
+
+def _sealed(desk: Desk, row: Waiting) -> str:
+    """What lets a worker post in the person's name; empty where the bot does."""
+    handover = Handover.of(desk.settings)
+    if handover is None or not _in_person(desk, row.repository_id, row.repository):
+        return ""
+    return handover.seal(row.id, desk.person.login, desk.person.token)
+
+
 def _back(said: str, number: int) -> BaseResponse:
     """Back to the page that the form was on; its next candidate takes the focus."""
     values: dict[str, Any] = {"said": said, "number": number}
@@ -112,6 +135,7 @@ def _show(desk: Desk, edited: Edited | None = None, status: int = 200) -> Respon
     page = min(page, pages)
     rows = approval.queue(desk.database, names, limit=PAGE, offset=(page - 1) * PAGE)
     writable = {one.id for one in access.repositories.values() if one.write}
+    shown = {(row.repository_id, row.repository) for row in rows}
     made = make_response(
         render_template(
             "queue.html",
@@ -122,6 +146,7 @@ def _show(desk: Desk, edited: Edited | None = None, status: int = 200) -> Respon
             repo=chosen,
             names=access.names,
             writable=writable,
+            in_person={number for number, name in shown if _in_person(desk, number, name)},
             edited=edited,
             said=SAID.get(given.get("said", ""), ""),
             number=whole_number(given.get("number"), 0),

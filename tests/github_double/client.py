@@ -155,7 +155,8 @@ class Double(Running):
         return list(self.call("GET", f"{_at(pull)}/checks"))
 
     def on_comment(self, comment_id: int, verb: str, **data: Any) -> Json:
-        """``resolve``, ``unresolve``, ``delete``, ``edit`` (``body``), ``react`` (``content``).
+        """``resolve``, ``unresolve``, ``delete``, ``edit`` (``body``), ``react`` (``content``),
+        ``hide`` (``reason``), ``unhide``.
 
         ``author`` says who does it.
         """

@@ -204,6 +204,8 @@ def _comment(comment: ReviewComment) -> Json:
         "outdated": comment.line is None and comment.subject_type == "line",
         "url": shown["html_url"],
         "viewerDidAuthor": comment.author is caller().account,
+        "isMinimized": comment.hidden != "",
+        "minimizedReason": comment.hidden or None,
         "line": comment.line,
         "originalLine": comment.original_line,
         "commit": {"id": f"C_{comment.commit_id[:16]}", "oid": comment.commit_id},

@@ -99,7 +99,7 @@ def all_checks(owner: str, name: str, number: int) -> Response:
     )
 
 
-@blueprint.post("/comments/<int:which>/<any(resolve,unresolve,delete,edit,react):verb>")
+@blueprint.post("/comments/<int:which>/<any(resolve,unresolve,delete,edit,react,hide,unhide):verb>")
 def on_comment(which: int, verb: str) -> Response:
     """Act on a comment by its id, of either kind: as a person would on the page."""
     data = body()
@@ -109,6 +109,11 @@ def on_comment(which: int, verb: str) -> Response:
     event = "pull_request_review_comment" if line else "issue_comment"
     if verb == "react":
         comment.reactions.append(Reaction(world().next_id(), by, data["content"]))
+    elif verb in ("hide", "unhide"):
+        if not isinstance(comment, ReviewComment):
+            raise ApiError(422, "only review comments are hidden here")
+        # no delivery tells of it
+        comment.hidden = data.get("reason", "off-topic") if verb == "hide" else ""
     elif verb == "edit":
         changes = {"body": {"from": comment.body}}
         comment.body, comment.updated_at = data["body"], now()

@@ -185,7 +185,10 @@ class Review:
 
 @dataclass(slots=True, eq=False)
 class ReviewComment:
-    """A comment on lines of the diff; ``line`` is ``None`` once its code is gone (outdated)."""
+    """A comment on lines of the diff; ``line`` is ``None`` once its code is gone (outdated).
+
+    ``hidden`` is the reason of who hid it, in GraphQL's lower-case words; "" where it is shown.
+    """
 
     id: int
     thread: Thread
@@ -206,6 +209,7 @@ class ReviewComment:
     start_side: str | None = None
     subject_type: str = "line"
     in_reply_to: int | None = None
+    hidden: str = ""
     reactions: list[Reaction] = field(default_factory=list)
     created_at: str = field(default_factory=now)
     updated_at: str = field(default_factory=now)

@@ -14,13 +14,14 @@ import json
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bot.github.auth import AppIdentity, Pace
 from bot.github.fingerprints import fingerprint
+from bot.github.in_person import InPerson
 from bot.handlers import router
 from bot.jobs.approve import Approver
 from bot.jobs.deliver import Deliverer
@@ -150,10 +151,17 @@ class Life:
         """Put the App together over this ledger."""
         self.ledger = ledger
         settings = self.settings.model_copy(
-            update={"database_url": str(ledger.database.url), "app_id": self.app.id}
+            update={
+                "database_url": str(ledger.database.url),
+                "app_id": self.app.id,
+                "github_url": self.github.url,
+                "github_api_url": self.github.url,
+            }
         )
         self.queue = JobQueue(settings.database, settings.job_version)
-        self.services = build_services(settings, ledger, self.reviewer, identity=self.identity)
+        services = build_services(settings, ledger, self.reviewer, identity=self.identity)
+        in_person = InPerson(ledger.database, settings, self.identity, PACE)
+        self.services = replace(services, in_person=in_person)
         self.deliverer = Deliverer(settings, ledger, self.queue, self.services, router())
         self.runner = Inline(settings, ledger, self.queue, self.services, "here", Metrics())
         self.approver = Approver(ledger, self.queue, self.services.forge)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from bot.feedback import approval
+from bot.feedback.ledger import Feedback
+from bot.feedback.tables import ApprovalRow
+from bot.handover import Handover
 from bot.store.tables import ReviewRowState
 from tests.bot.feedback.life import Life, a_life
 from tests.github_double import Double
@@ -129,6 +134,105 @@ def test_commands_decide_for_those_who_may_write(life: Life) -> None:
     assert "Nothing here has the number 999" in say("/marginalia accept 999")
     assert [c["line"] for c in life.comments(pull)] == [10, 11]
     assert life.comments(pull)[1]["body"].startswith("Use the sum.\n\n```suggestion\nb = total(2)")
+
+
+def in_person(
+    github: Double, tmp_path: Path, template: Path
+) -> tuple[Life, Callable[[int, str], None]]:
+    """A life where people post what they accept, and a click on Approve by one of them."""
+    config = f"{CONFIG}accepted_as: person\n"
+    life = a_life(github, tmp_path, template, BASE, config, client_secret="app's own")
+    handover = Handover.of(life.settings)
+    assert handover is not None
+    tokens = {login: github.token(login) for login in ("alice", "carol")}
+
+    def click(number: int, login: str) -> None:
+        sealed = handover.seal(number, login, tokens[login])
+        approval.accept(life.ledger.database, number, login, sealed=sealed)
+
+    return life, click
+
+
+def sealed(life: Life) -> list[str]:
+    with life.ledger.database.read() as session:
+        return list(session.execute(sa.select(ApprovalRow.sealed)).scalars())
+
+
+def test_who_accepts_posts_in_their_own_name_exactly_once(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    life, click = in_person(github, tmp_path, sqlite_template)
+    lines = [f"{name} = old_sum({n})" for n, name in enumerate("abcde")]
+    pull = life.open(changed(*lines), "seven")
+    life.live()
+    one, two, three, four, five = (w.id for w in approval.queue(life.ledger.database))
+    click(one, "alice")
+    click(two, "alice")
+    click(three, "carol")
+    approval.accept(life.ledger.database, four, "carol")  # by command: without a token
+    assert len([text for text in sealed(life) if text]) == 3
+    assert "gh" not in "".join(text[:3] for text in sealed(life))
+    # the answer to a submit is lost: it is found again in that person's name, not made twice
+    life.github.fault("lose", "POST", f"/repos/{life.repo}/pulls/*/events")
+    for _ in range(4):
+        life.approver.dispatch()
+        life.work()
+    life.approver.dispatch()
+    by = {
+        login: sorted(c["line"] for r in life.github.reviews(pull, author=login)
+                      for c in r["comments"])
+        for login in ("alice", "carol", life.app.bot)
+    }  # fmt: skip
+    assert by == {"alice": [10, 11], "carol": [12], life.app.bot: [13]}
+    assert [len(life.github.reviews(pull, author=login)) for login in by] == [1, 1, 1]
+    (review,) = life.github.reviews(pull, author="alice")
+    assert review["state"] == "COMMENTED"
+    assert "proposed by Marginalia, accepted by `alice`" in review["comments"][0]["body"]
+    assert set(sealed(life)) == {""}
+
+    # what became of it is followed like the bot's own
+    life.github.on_comment(review["comments"][0]["id"], "react", content="-1", author="bob")
+    assert life.services.watcher is not None
+    assert life.services.watcher.poll_all() == 1
+    life.github.act(pull, "close")
+    life.live()
+    ends = [row.state for row in Feedback(life.ledger.database).outcomes()]
+    assert sorted(ends) == ["dismissed", "open", "open", "open"]
+    left = approval.get(life.ledger.database, five)
+    assert left is not None
+    assert left.state == "outdated"
+
+
+def test_where_the_persons_token_is_no_good_the_bot_posts_and_says_who_accepted(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    life, click = in_person(github, tmp_path, sqlite_template)
+    pull = life.open(changed("a = old_sum(1)", "b = old_sum(2)", "c = old_sum(3)"), "eight")
+    life.live()
+    gone, refused, moved = (w.id for w in approval.queue(life.ledger.database))
+    handover = Handover.of(life.settings)
+    assert handover is not None
+    # signed out meanwhile: GitHub does not take the token any more
+    approval.accept(
+        life.ledger.database, gone, "alice", sealed=handover.seal(gone, "alice", "ghp_gone")
+    )
+    life.live()
+    # another's seal opens nothing, even if someone wrote it into the row
+    stolen = handover.seal(gone, "carol", github.token("carol"))
+    approval.accept(life.ledger.database, moved, "alice", sealed=stolen)
+    life.live()
+    # the right to write was taken: GitHub refuses the person, and the bot says so in their place
+    life.github.fault(
+        "status", "POST", f"/repos/{life.repo}/pulls/{pull.number}/reviews", status=403
+    )
+    click(refused, "carol")
+    life.live()
+    comments = life.comments(pull)
+    assert sorted(c["line"] for c in comments) == [10, 11, 12]
+    assert all("accepted by `" in c["body"] for c in comments)
+    assert life.github.reviews(pull, author="alice") == []
+    assert life.github.reviews(pull, author="carol") == []
+    assert set(sealed(life)) == {""}
 
 
 def test_the_check_runs_buttons_decide_all(life: Life) -> None:
