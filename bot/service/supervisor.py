@@ -77,7 +77,7 @@ class Supervisor:
             child.wait = FIRST_WAIT if steady else min(LONGEST_WAIT, child.wait * 2)
             child.not_before = now if steady else now + child.wait
             child.process = None
-            log.error("a process ended", extra={"process": child.name, "code": code})
+            log.error("a process ended", extra={"child": child.name, "status": code})
         if now >= child.not_before:
             child.process = subprocess.Popen(list(child.command), env=self._env)
             child.started = now

@@ -123,6 +123,57 @@ def test_serve_replay_and_jobs(tmp_path: Path) -> None:
     ]
 
 
+def children(pid: int) -> dict[str, int]:
+    """The process ids of a supervisor's two children by what they run."""
+    found: dict[str, int] = {}
+    for line in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        words = Path(f"/proc/{line}/cmdline").read_bytes().decode().split("\0")
+        found["worker" if "worker" in words else "web"] = int(line)
+    return found
+
+
+def test_web_and_worker_are_started_anew_when_killed(tmp_path: Path) -> None:
+    env = {
+        "MARGINALIA_WEBHOOK_SECRET": SECRET,
+        "MARGINALIA_TOKEN": "t",
+        "MARGINALIA_DRAIN": "1",
+        "MARGINALIA_USE_MODEL": "false",
+        "MARGINALIA_HEARTBEAT": "1",
+        "MARGINALIA_LEASE": "5",
+    }
+    with serving(tmp_path, **env) as (url, process):
+
+        def ready() -> bool:
+            return answer(f"{url}/readyz").get("workers") == 1
+
+        wait_for(ready, START_SECONDS, "a worker")
+        first = children(process.pid)
+        assert set(first) == {"web", "worker"}
+        for pid in first.values():
+            os.kill(pid, signal.SIGKILL)
+        wait_for(
+            lambda: not set(children(process.pid).values()) & set(first.values()),
+            START_SECONDS,
+            "the end of the killed",
+        )
+        wait_for(lambda: set(children(process.pid)) == {"web", "worker"}, START_SECONDS, "new ones")
+        stored = tmp_path / "delivery.json"
+        payload = {"action": "created", "installation": {"id": 6, "account": {"login": "o"}}}
+        stored.write_text(json.dumps({"event": "installation", "request": {"payload": payload}}))
+        wait_for(lambda: answer(f"{url}/healthz") != {}, START_SECONDS, "the web process")
+        shown = marginalia(tmp_path, "replay", str(stored), "--url", f"{url}/webhook", **env)
+        assert (shown.returncode, shown.stdout[:3]) == (0, "202")
+        ledger = Ledger(f"sqlite:///{tmp_path / 'data' / 'marginalia.db'}")
+        wait_for(
+            lambda: ledger.memory.installation_state(6) == "active",
+            START_SECONDS,
+            "the handling by the new worker",
+        )
+        ledger.close()
+    log = (tmp_path / "serve.log").read_text()
+    assert log.count('"a process ended"') == 2
+
+
 def test_parked_jobs_are_seen_and_tried_again(sqlite_template: Path, tmp_path: Path) -> None:
     from bot.jobs.queue import JobQueue
 
