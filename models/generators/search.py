@@ -326,9 +326,9 @@ def best_of(held: Floats, offsets: Floats, count: int) -> tuple[Floats, Ints, In
     size = inside.shape[2]
     flat = inside.reshape(windows, -1)
     found = _largest(flat, min(count, flat.shape[1]))
-    values = np.take_along_axis(flat, found, 1)
+    values = flat[place, found]
     order = np.argsort(-values, 1, kind="stable")
-    found, values = np.take_along_axis(found, order, 1), np.take_along_axis(values, order, 1)
+    found, values = found[place, order], values[place, order]
     which, inner = np.divmod(found, size)
     return values, row[place, which], inner * _CHUNKS + chunk[place, which]
 

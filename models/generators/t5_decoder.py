@@ -143,7 +143,7 @@ class Decoding:
             The logits of what follows, windows x rows x vocabulary.
         """
         windows, rows = tokens.shape
-        seen = np.take_along_axis(self._seen, parents[:, :, None], 1)
+        seen = self._seen[np.arange(windows)[:, None], parents]
         own = np.broadcast_to(np.eye(rows, dtype=np.bool_), (windows, rows, rows))
         places = np.broadcast_to(self._lengths[:, None], (windows, rows))
         self._seen = np.concatenate([seen, own], 2)
