@@ -15,6 +15,7 @@ from bot.metrics_export import Metrics, exposition
 from bot.settings import Settings
 from bot.store.ledger import Ledger
 from bot.store.recorder import Recorder
+from bot.web.prefix import UnderPrefix, prefix_of
 from bot.webhook import EXTENSION, Receiver, webhook
 
 alive = Blueprint("alive", __name__)
@@ -58,14 +59,18 @@ def create_app(
     app.register_blueprint(health)
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
+    if prefix := prefix_of(settings.public_url):
+        app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     app.register_error_handler(RequestEntityTooLarge, _too_large)
     app.register_error_handler(HTTPException, _plain_error)
     return app
 
 
-def create_setup_app(blueprints: Iterable[Blueprint]) -> Flask:
+def create_setup_app(blueprints: Iterable[Blueprint], public_url: str = "") -> Flask:
     """The application while there is no App yet: the set-up's pages, and no webhook at all."""
     app = Flask("marginalia")
+    if prefix := prefix_of(public_url):
+        app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     app.register_blueprint(alive)
     for blueprint in blueprints:
         app.register_blueprint(blueprint)

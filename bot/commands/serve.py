@@ -156,7 +156,8 @@ def _serve_set_up(settings: Settings) -> None:
     from bot.service.web import WebServer
     from bot.web.setup import SetupDesk, setup_pages
 
-    WebServer(settings, lambda: create_setup_app([setup_pages(SetupDesk(settings))])).run()
+    pages = setup_pages(SetupDesk(settings))
+    WebServer(settings, lambda: create_setup_app([pages], settings.public_url)).run()
 
 
 def worker(

@@ -21,5 +21,13 @@ def is_private(desk: Desk) -> bool:
 
 
 def cookie_name(desk: Desk) -> str:
-    """The session cookie's: with https a name that only this host can set, for all paths."""
-    return "__Host-marginalia" if is_secure(desk) else "marginalia"
+    """The session cookie's: with https a name that only this host can set, over https."""
+    if not is_secure(desk):
+        return "marginalia"
+    # a host's cookie is for all of its paths: beside other programs on the host it is ours alone
+    return "__Secure-marginalia" if request.script_root else "__Host-marginalia"
+
+
+def cookie_path() -> str:
+    """Where the session cookie goes: to these pages, whatever else is on the host."""
+    return request.script_root or "/"

@@ -10,9 +10,9 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as BaseResponse
 
 from bot.jobs.forge import ForgeError
-from bot.web.cookies import cookie_name, is_private, is_secure
+from bot.web.cookies import cookie_name, cookie_path, is_private, is_secure
 from bot.web.desk import Desk
-from bot.web.oauth import CALLBACK, Attempt, SignInError, exchange, login_of
+from bot.web.oauth import CALLBACK, Attempt, SignInError, exchange, login_of, revoke
 from bot.web.people import SESSION_SECONDS, same
 
 ATTEMPT_COOKIE = "marginalia_sign_in"
@@ -22,13 +22,23 @@ _PLACE = re.compile(r"/(?![/\\])[\x21-\x7e]{0,500}")
 """A page of ours: never another host's, whatever the address says."""
 
 
+NO_APP = (
+    "Nobody can sign in here: this server speaks to GitHub with a token (MARGINALIA_TOKEN), and "
+    "only a GitHub App can ask who someone is. Decide by comments on the pull request instead: "
+    "/marginalia queue, accept N, edit N, reject N; marginalia feedback report and marginalia jobs "
+    "list show the rest on this machine. For these pages make an App: stop the server, unset "
+    "MARGINALIA_TOKEN, start marginalia serve, and open the /setup address that it prints."
+)
+"""What there is to do where no App is: the operator reads it, or who was sent here."""
+
+
 def add(pages: Blueprint, desk: Desk) -> None:
     """Add the routes."""
 
     @pages.get("/sign-in")
     def sign_in() -> BaseResponse:
         if g.person is not None:
-            return redirect(_place(request.args.get("after")))
+            return redirect(_here(_place(request.args.get("after"))))
         return _sign_in(desk, request.args.get("after"))
 
     @pages.get("/auth/github")
@@ -44,7 +54,7 @@ def add(pages: Blueprint, desk: Desk) -> None:
             httponly=True,
             secure=is_secure(desk),
             samesite="Lax",  # GitHub's way back is a top-level GET
-            path="/auth",
+            path=_here("/auth"),
         )
         return made
 
@@ -61,7 +71,7 @@ def add(pages: Blueprint, desk: Desk) -> None:
         if g.person is not None:
             _end(desk)
         cookie = desk.sessions.begin(login, token, desk.now())
-        made = redirect(attempt.after)
+        made = redirect(_here(attempt.after))
         made.set_cookie(
             cookie_name(desk),
             cookie,
@@ -69,9 +79,9 @@ def add(pages: Blueprint, desk: Desk) -> None:
             httponly=True,
             secure=is_secure(desk),
             samesite="Lax",
-            path="/",
+            path=cookie_path(),
         )
-        made.delete_cookie(ATTEMPT_COOKIE, path="/auth")
+        made.delete_cookie(ATTEMPT_COOKIE, path=_here("/auth"))
         return made
 
     @pages.post("/sign-out")
@@ -79,14 +89,20 @@ def add(pages: Blueprint, desk: Desk) -> None:
         _end(desk)
         made = redirect(url_for("web.sign_in"))
         made.delete_cookie(
-            cookie_name(desk), path="/", secure=is_secure(desk), httponly=True, samesite="Lax"
+            cookie_name(desk),
+            path=cookie_path(),
+            secure=is_secure(desk),
+            httponly=True,
+            samesite="Lax",
         )
         return made
 
 
 def _end(desk: Desk) -> None:
+    """End the session here, whatever GitHub says, and then its token there."""
     desk.sessions.end(desk.person)
     desk.access.forget(desk.person)
+    revoke(desk.settings, desk.person.token)
 
 
 def _sign_in(desk: Desk, after: str | None, said: str = "", status: int = 200) -> Response:
@@ -103,6 +119,8 @@ def _sign_in(desk: Desk, after: str | None, said: str = "", status: int = 200) -
 def _problem(desk: Desk) -> str:
     """Why nobody can sign in here, for the operator; empty where they can."""
     settings = desk.settings
+    if settings.app_id is None and settings.token is not None:
+        return NO_APP
     if not settings.client_id or settings.client_secret is None:
         return (
             "Sign-in is not set up: give the App's MARGINALIA_CLIENT_ID and "
@@ -118,6 +136,11 @@ def _problem(desk: Desk) -> str:
 
 def _callback(desk: Desk) -> str:
     return f"{desk.settings.public_url or request.host_url.rstrip('/')}{CALLBACK}"
+
+
+def _here(place: str) -> str:
+    """A page's address under the path at which we are served."""
+    return f"{request.script_root}{place}"
 
 
 def _place(after: str | None) -> str:

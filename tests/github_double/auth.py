@@ -46,6 +46,8 @@ def identify(world: World, request: Request) -> Caller:
     if not header:
         return Caller(None)
     scheme, _, value = header.partition(" ")
+    if request.path.startswith("/applications/"):
+        return _app_by_secret(world, request)
     if scheme.lower() == "basic":
         try:
             value = base64.b64decode(value).decode().split(":", 1)[1]
@@ -65,6 +67,17 @@ def identify(world: World, request: Request) -> Caller:
         raise ApiError(403, "This installation has been suspended")
     token.used += 1
     return Caller(token.account, token, app)
+
+
+def _app_by_secret(world: World, request: Request) -> Caller:
+    """An App by its client's id and secret: what may be done with the tokens it was given."""
+    given = request.authorization
+    if given is None or given.type != "basic":
+        raise ApiError(401, "Requires authentication")
+    for app in world.apps.values():
+        if (app.client_id, app.client_secret) == (given.username, given.password):
+            return Caller(None, None, app)
+    raise ApiError(401, "Bad credentials")
 
 
 def _app_by_jwt(world: World, value: str) -> Caller:

@@ -144,6 +144,8 @@ class Gateway:
     def _record(self, environ: Environ, path: str, body: bytes) -> Call:
         try:
             shown: Any = json.loads(body) if body else None
+            if isinstance(shown, dict) and "access_token" in shown:
+                shown["access_token"] = "***"
         except ValueError:
             shown = f"<{len(body)} bytes>"
         keep = ("HTTP_ACCEPT", "HTTP_USER_AGENT", "HTTP_IF_NONE_MATCH", "CONTENT_TYPE")

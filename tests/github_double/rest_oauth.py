@@ -16,7 +16,7 @@ from tests.github_double.auth import role
 from tests.github_double.errors import ApiError, not_found
 from tests.github_double.records import App, Installation, Repo
 from tests.github_double.rest_repos import permissions_of
-from tests.github_double.web import answer, caller, page, root, world
+from tests.github_double.web import answer, body, caller, empty, page, root, world
 
 blueprint = Blueprint("oauth", __name__)
 
@@ -65,6 +65,20 @@ def oauth_token() -> Response:
     if "json" in request.headers.get("Accept", ""):
         return answer(out)
     return Response(urlencode(out), content_type="application/x-www-form-urlencoded")
+
+
+@blueprint.delete("/applications/<client_id>/token")
+def delete_token(client_id: str) -> Response:
+    """The App's client takes one person's token back."""
+    app = caller().app
+    token = body().get("access_token")
+    if not isinstance(token, str) or not token:
+        raise ApiError(422, "Invalid request. access_token is missing.")
+    if app is None or app.client_id != client_id or world().user_apps.get(token) is not app:
+        raise not_found()
+    del world().user_apps[token]
+    world().tokens.pop(token, None)
+    return empty()
 
 
 def _proven(challenge: str, verifier: str) -> bool:

@@ -124,8 +124,11 @@ class _Quiet(WSGIRequestHandler):
 
 
 @contextmanager
-def running(github: Double, folder: Path) -> Iterator[Site]:
-    """The site with three repositories: alice writes one and reads one, bob reads the first."""
+def running(github: Double, folder: Path, prefix: str = "") -> Iterator[Site]:
+    """The site with three repositories: alice writes one and reads one, bob reads the first.
+
+    With ``prefix`` it is served under that path of its host.
+    """
     github.reset()
     for name in (REPO, OTHER, THIRD):
         github.create_repo(name, {"README.md": f"# {name}\n"}, private=True)
@@ -137,7 +140,10 @@ def running(github: Double, folder: Path) -> Iterator[Site]:
     folder.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{folder / 'ledger.db'}"
     migrate_all(url)
+    server = make_server("127.0.0.1", 0, Flask("later"), threaded=True, request_handler=_Quiet)
+    address = f"http://127.0.0.1:{server.server_port}{prefix}"
     settings = Settings(
+        public_url=address if prefix else "",
         database_url=url,
         data_dir=folder,
         webhook_secret="s3cret",  # type: ignore[arg-type]
@@ -150,12 +156,11 @@ def running(github: Double, folder: Path) -> Iterator[Site]:
     ledger = Ledger(url)
     queue = JobQueue(url, settings.job_version)
     desk = Desk.of(settings, ledger, queue)
-    flask = create_app(settings, ledger, queue, [dashboard(desk)])
-    server = make_server("127.0.0.1", 0, flask, threaded=True, request_handler=_Quiet)
+    server.app = create_app(settings, ledger, queue, [dashboard(desk)])
     threading.Thread(target=server.serve_forever, daemon=True).start()
     ids = {name: int(github.repo_id(name)) for name in (REPO, OTHER, THIRD)}
     try:
-        yield Site(f"http://127.0.0.1:{server.server_port}", ledger, github, ids, settings, desk)
+        yield Site(address, ledger, github, ids, settings, desk)
     finally:
         server.shutdown()
         server.server_close()

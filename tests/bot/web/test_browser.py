@@ -271,3 +271,30 @@ def test_the_focus_is_seen(alice, site):
         "const s = getComputedStyle(arguments[0]); return [s.outlineStyle, s.outlineWidth]", skip
     )
     assert style == ["solid", "3px"]
+
+
+def test_under_a_path_a_person_signs_in_decides_and_signs_out(
+    window, tmp_path_factory: pytest.TempPathFactory
+):
+    folder: Path = tmp_path_factory.mktemp("under")
+    with (
+        Double(judge="never") as github,
+        running(github, folder, "/tools/marginalia") as site,
+    ):
+        (number,) = add_waiting(site, count=1)
+        site.sign_in_as("alice")
+        browser.resize(window, browser.WIDE)
+        window.get(f"{site.url}/reviews")
+        window.find_element(By.LINK_TEXT, "Sign in with GitHub").click()
+        until(window, lambda: window.current_url == f"{site.url}/reviews")
+        window.find_element(By.PARTIAL_LINK_TEXT, "Queue").click()
+        card(window, number).find_element(CSS, "form.approve button").click()
+        until(window, lambda: window.find_elements(CSS, ".said"))
+        assert window.current_url.startswith(f"{site.url}/queue")
+        assert decided(site, number) == ("accepted", "alice")
+        (cookie,) = window.get_cookies()
+        assert cookie["path"] == "/tools/marginalia"
+        window.find_element(By.XPATH, "//button[text()='Sign out']").click()
+        until(window, lambda: window.current_url == f"{site.url}/sign-in")
+        assert window.get_cookies() == []
+        assert [row for row in window.get_log("browser") if row["level"] == "SEVERE"] == []

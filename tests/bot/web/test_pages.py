@@ -9,9 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from bot.feedback import approval
+from bot.handover import Handover
+from bot.kept_config import GOOD
 from bot.settings import Settings
+from bot.store.memory import repo_scope
 from bot.store.tables import WebSession
 from bot.web.access import FRESH_SECONDS, FRESH_TO_ACT_SECONDS
 from bot.web.people import SESSION_SECONDS, Sessions
@@ -267,6 +271,61 @@ def test_signing_out_ends_it_here(site, numbers):
     assert again.status_code == 302
 
 
+def test_signing_out_takes_the_token_back_at_github(site, numbers):
+    someone = Browser(site, "alice")
+    person = Sessions(site.ledger.database).find(someone.cookies["marginalia"], site.now())
+    asked = {"Authorization": f"Bearer {person.token}"}
+    assert requests.get(f"{site.github.url}/user", headers=asked, timeout=60).status_code == 200
+    someone.submit("/sign-out")
+    assert requests.get(f"{site.github.url}/user", headers=asked, timeout=60).status_code == 401
+    (call,) = site.github.calls("DELETE", "/applications/")[-1:]
+    assert (call["status"], call["body"]) == (204, {"access_token": "***"})
+    # where GitHub is away the person is signed out here all the same
+    another = Browser(site, "alice")
+    cookie = another.cookies["marginalia"]
+    site.github.fault("status", "DELETE", "/applications/*", status=503)
+    assert another.submit("/sign-out").status_code == 200
+    assert Sessions(site.ledger.database).find(cookie, site.now()) is None
+
+
+def test_where_no_app_is_the_page_says_what_to_do(site, numbers):
+    settings = site.settings.model_copy(
+        update={"app_id": None, "client_id": "", "client_secret": None, "token": SecretStr("x")}
+    )
+    client = site.app(settings).test_client()
+    page = client.get("/sign-in").text
+    for words in ("MARGINALIA_TOKEN", "/marginalia queue", "make an App", "marginalia serve"):
+        assert words in page
+    assert "Sign in with GitHub" not in page
+    assert client.get("/auth/github").status_code == 503
+
+
+def test_what_is_approved_in_a_persons_name_is_handed_over_sealed(site, numbers, alice):
+    (number,) = add_waiting(site, pull=49, count=1)
+    config = "mode: approve\naccepted_as: person\n"
+    place = (repo_scope(site.ids[REPO]), f"{GOOD}{REPO}")
+    site.ledger.memory.put(*place, config, site.now())
+    try:
+        assert "posted in your name, as alice" in alice.look("/queue?page=1000000").text
+        alice.submit(f"/queue/{number}/approve")
+    finally:
+        site.ledger.memory.forget(*place)
+    with site.ledger.database.read() as session:
+        row = session.get(approval.ApprovalRow, number)
+        kept = row.sealed
+    assert "ghp_" not in kept
+    handover = Handover.of(site.settings)
+    assert handover.open(kept, number, "alice").startswith("ghp_")
+    assert handover.open(kept, number, "bob") is None
+    assert handover.open(kept, number + 1, "alice") is None
+    assert Handover("another secret").open(kept, number, "alice") is None
+    (plain,) = add_waiting(site, pull=49, count=1)
+    assert "in your name" not in alice.look("/queue?page=1000000").text
+    alice.submit(f"/queue/{plain}/approve")
+    with site.ledger.database.read() as session:
+        assert session.get(approval.ApprovalRow, plain).sealed == ""
+
+
 def test_the_ledger_alone_gives_no_token_away(site, numbers):
     someone = Browser(site, "alice")
     cookie = someone.cookies["marginalia"]
@@ -378,6 +437,32 @@ def test_by_https_the_cookie_is_for_this_host_alone(site, numbers):
     assert "; Path=/" in cookie
     assert "SameSite=Lax" in cookie
     assert "Domain" not in cookie
+
+
+def test_under_a_path_of_a_host_everything_stays_there(site, numbers):
+    address = "https://tools.example/team/marginalia"
+    settings = site.settings.model_copy(update={"public_url": address})
+    client = site.app(settings).test_client()
+    # whether the proxy in front takes the path away or not
+    for path in ("/team/marginalia/reviews", "/reviews"):
+        page = client.get(path)
+        assert page.headers["Location"] == "/team/marginalia/sign-in?after=/reviews"
+    begun = client.get("/team/marginalia/auth/github?after=/reviews")
+    assert "marginalia%2Fauth%2Fcallback" in begun.headers["Location"]
+    assert "Path=/team/marginalia/auth" in begun.headers["Set-Cookie"]
+    site.sign_in_as("alice")
+    back = requests.get(begun.headers["Location"], allow_redirects=False, timeout=60).headers[
+        "Location"
+    ]
+    assert back.startswith(f"{address}/auth/callback?")
+    kept = re.search(r"marginalia_sign_in=([^;]+)", begun.headers["Set-Cookie"])[1]
+    client.set_cookie("marginalia_sign_in", kept, path="/team/marginalia/auth")
+    done = client.get(f"/team/marginalia/auth/callback?{urlsplit(back).query}")
+    assert done.headers["Location"] == "/team/marginalia/reviews"
+    (cookie,) = [c for c in done.headers.getlist("Set-Cookie") if "__Secure-marginalia=" in c]
+    assert "; Path=/team/marginalia" in cookie
+    assert client.get("/healthz").json == {"status": "ok"}
+    assert client.post("/team/marginalia/webhook").status_code in (400, 401, 403)
 
 
 def test_plain_http_that_others_could_read_is_no_place_to_sign_in(site, numbers):
