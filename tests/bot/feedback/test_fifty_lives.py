@@ -241,8 +241,6 @@ def renamed_and_left(s: Story) -> None:
 STORIES: list[tuple[Callable[[Story], None], State]] = [
     (as_is, State.AS_IS),
     (as_is_and_on, State.AS_IS),
-    (as_is_by_the_commit_suggestion_button, State.AS_IS),
-    (ignored_under_a_trailer, State.OPEN),
     (as_is_then_rebased, State.AS_IS),
     (as_is_then_squashed, State.AS_IS),
     (as_is_by_force_push, State.AS_IS),
@@ -257,9 +255,6 @@ STORIES: list[tuple[Callable[[Story], None], State]] = [
     (dismissed_by_thumb_at_the_end, State.DISMISSED),
     (dismissed_by_command, State.DISMISSED),
     (dismissed_by_deleting, State.DISMISSED),
-    (dismissed_by_hiding, State.DISMISSED),
-    (hidden_for_a_while, State.OPEN),
-    (otherwise_and_hidden_as_done, State.ADDRESSED),
     (ignored, State.OPEN),
     (ignored_while_work_goes_on, State.OPEN),
     (ignored_and_updated, State.OPEN),
@@ -270,6 +265,14 @@ STORIES: list[tuple[Callable[[Story], None], State]] = [
     (moved_with_the_answer, State.AS_IS),
     (renamed_and_left, State.OPEN),
 ]
+ONCE: list[tuple[Callable[[Story], None], State]] = [
+    (as_is_by_the_commit_suggestion_button, State.AS_IS),
+    (ignored_under_a_trailer, State.OPEN),
+    (dismissed_by_hiding, State.DISMISSED),
+    (hidden_for_a_while, State.OPEN),
+    (otherwise_and_hidden_as_done, State.ADDRESSED),
+]
+"""Told once, beyond the fifty."""
 ENDS = (("merge", {"method": "squash"}), ("close", {}), ("merge", {"method": "merge"}))
 
 
@@ -289,17 +292,17 @@ def life(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
 
 def test_fifty_pull_requests_end_as_they_did(life: Life, tmp_path: Path) -> None:
     truth: dict[int, tuple[str, State]] = {}
-    for number in range(2 * len(STORIES)):
-        tell, state = STORIES[number % len(STORIES)]
+    for number, (tell, state) in enumerate([*STORIES, *STORIES, *ONCE]):
         # without a suggestion there is no "as is": the same change is "addressed"
-        prose = state in (State.ADDRESSED, State.DISMISSED, State.OPEN) and number >= len(STORIES)
+        again = len(STORIES) <= number < 2 * len(STORIES)
+        prose = again and state in (State.ADDRESSED, State.DISMISSED, State.OPEN)
         story = Story(life, number, prose and tell is not taken_back)
         truth[story.pull.number] = (tell.__name__, state)
         assert life.comments(story.pull), f"{tell.__name__}: no comment was posted"
         tell(story)
         verb, data = ENDS[number % len(ENDS)]
         story.act(verb, **data)
-    assert len(truth) == 2 * len(STORIES) >= 50
+    assert len(truth) == 50 + len(ONCE)
 
     def wrong(ledger: Ledger) -> list[str]:
         found = states(ledger)
