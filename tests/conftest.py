@@ -21,10 +21,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn skips into failures where ``MARGINALIA_TEST_ALL`` is set."""
     report = yield
-    # PMD is the one analyzer that is absent by default: its tests run where a person has put it
-    optional = "pmd is not installed" in str(report.longrepr)
-    strict = os.environ.get(ALL_TOOLS) and not optional
-    if report.skipped and strict and not hasattr(report, "wasxfail"):
+    if report.skipped and os.environ.get(ALL_TOOLS) and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longrepr}"
     return report

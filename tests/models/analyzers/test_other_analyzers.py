@@ -6,6 +6,9 @@ from models.analyzers import ANALYZERS
 from models.analyzers.base import analyze, introduced, run_analyzers
 from models.review_types import Finding, Replacement, Severity
 from tests.models.analyzers.test_introduced import changed
+from tests.tools.pmd import pmd_on_the_path
+
+__all__ = ["pmd_on_the_path"]
 
 EXAMPLES = {
     "ruff": ("a.py", "def f(x=[]):\n    return x\n"),
@@ -47,7 +50,7 @@ EXPECTED = {
 def installed(name: str) -> None:
     reason = ANALYZERS[name].available()
     if name == "pmd" and reason:
-        pytest.skip(reason)
+        pytest.skip(f"{reason}, or run npm ci --ignore-scripts in tests/tools")
 
 
 def run(name: str, files: dict[str, str | bytes], enable: tuple[str, ...] = ()):

@@ -17,6 +17,9 @@ from models.crscore.smells import (
 )
 from models.hunk_text import parse_hunks
 from models.review_types import Finding, ReferenceKind
+from tests.tools.pmd import pmd_on_the_path
+
+__all__ = ["pmd_on_the_path"]
 
 PYTHON = """import os
 
@@ -62,7 +65,7 @@ EXAMPLES = {
 @pytest.mark.parametrize("analyzer", SMELL_ANALYZERS, ids=lambda one: one.name)
 def test_a_real_smell_on_a_changed_line(analyzer: Analyzer) -> None:
     path, after, diff, text = EXAMPLES[analyzer.name]
-    smells, notes = smells_of({path: after.encode()}, {path: parse_hunks(diff)}, [analyzer])
+    smells, notes = smells_of({path: after.encode()}, {path: parse_hunks(diff)}, [analyzer], 240.0)
     reason = analyzer.available()
     if reason is not None:
         assert smells == ()
