@@ -6,6 +6,7 @@ and reports read those: they must not wait for GitHub, and may be a review older
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from bot.feedback.calibration import Choices
@@ -48,13 +49,22 @@ def kept_config(
     organisation = f"{repository.partition('/')[0]}/.github"
     for place in dict.fromkeys((organisation.lower(), repository.lower())):
         text = memory.get(repo_scope(repository_id), f"{GOOD}{place}")
-        if not isinstance(text, str):
-            continue
-        try:
-            layers.append(read_config(text, place, limits))
-        except ConfigError:
-            continue  # the operator's limits have changed since: the policy leaves it out too
+        config = _parsed(text, place, limits) if isinstance(text, str) else None
+        if config is not None:
+            layers.append(config)
     return limits.clamp(stack(layers))
+
+
+@lru_cache(256)
+def _parsed(text: str, place: str, limits: Limits) -> RepoConfig | None:
+    """A kept text; ``None`` where the operator's limits have changed since, as in the policy.
+
+    Every view of a page asks: it is parsed once, not each time.
+    """
+    try:
+        return read_config(text, place, limits)
+    except ConfigError:
+        return None
 
 
 def choices_of(config: RepoConfig) -> Choices:

@@ -6,9 +6,11 @@ neither to GitHub nor to the ledger. The checks come in the order of ``bot.jobs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from bot.feedback.ledger import Feedback
 from bot.github.auth import Identity
 from bot.github.compose import GitHubComposer
 from bot.github.forge import GitHubForge
@@ -118,6 +120,7 @@ class Simulation:
                 options,
                 known_fingerprints=reviews.known_fingerprints(ref.repository_id, ref.number),
                 dismissed_fingerprints=reviews.dismissed_fingerprints(ref.repository_id),
+                learnt=_learnt(self._ledger, ref) if plan.learn else None,
             )
             number = next_request_number(self._ledger, ref) if self._full else 0
         fetched = self._forge.change(ref, state, since)
@@ -130,6 +133,12 @@ class Simulation:
             return replace(done, reason="no changed file could be read, so there is nothing to say")
         reason = "shadow mode (MARGINALIA_SHADOW) posts nothing" if self._settings.shadow else ""
         return replace(done, draft=_as_kept(draft), reason=reason)
+
+
+def _learnt(ledger: Ledger, ref: PullRef) -> Mapping[str, Any]:
+    """What this team's answers taught, as the review job reads it."""
+    feedback = Feedback(ledger.database)
+    return feedback.model(ref.repository_id, ref.installation_id, ref.repository).to_json()
 
 
 def _as_kept(draft: DraftReview) -> DraftReview:
