@@ -32,6 +32,7 @@ from bot.review.worth import (
     sureness,
 )
 from models.analyzers.base import run_analyzers
+from models.analyzers.rule_table import same_fault
 from models.change import ChangedFile
 from models.crscore.encoder import Encoder
 from models.crscore.sentences import split_sentences
@@ -279,7 +280,7 @@ def _clash(candidate: Candidate, other: Candidate, same_words: bool) -> Verdict 
     if apart:
         return None
     # one rule on one line is one remark; a model's origin says nothing of what it remarks on
-    same_rule = candidate.origin == other.origin and not is_model(candidate)
+    same_rule = same_fault(candidate.origin, other.origin) and not is_model(candidate)
     if same_words or same_rule:
         return Verdict(Reason.DUPLICATE, "a better ranked remark on these lines says the same")
     if candidate.replacement is not None and other.replacement is not None:

@@ -5,6 +5,18 @@ from __future__ import annotations
 from models.analyzers import bandit, ruff_rules, rule_pack, shellcheck
 
 
+SAME_FAULT: tuple[frozenset[str], ...] = (
+    # an `except` that takes everything and drops it: told once, by whichever is ranked first
+    frozenset({"ruff:E722", "ruff:S110", "ruff:S112", "ruff:BLE001"}),
+)
+"""Rules (analyzer:rule) that speak of one fault in their own words, where they meet on a line."""
+
+
+def same_fault(rule: str, other: str) -> bool:
+    """Whether two rules, each as analyzer:rule, say the same of one line."""
+    return rule == other or any({rule, other} <= group for group in SAME_FAULT)
+
+
 def off_by_default() -> frozenset[str]:
     """Every such rule as analyzer:rule."""
     return frozenset(

@@ -168,6 +168,17 @@ def test_the_same_remark_is_said_once(scorer):
     assert sorted(by_text) == [(3, Reason.DUPLICATE), (3, Reason.POSTED), (5, Reason.POSTED)]
 
 
+def test_two_rules_about_one_fault_on_one_line_are_one_remark(scorer):
+    bare = candidate(text="Name the exceptions that you expect here.", origin="ruff:E722")
+    dropped = candidate(text="Log the failure instead of dropping it.", origin="ruff:S110")
+    elsewhere = replace(dropped, start_line=5, line=5)
+    judged = judge(scorer, [bare, dropped, elsewhere], sure=0.0)
+    at = {(one.candidate.origin, one.candidate.line): one.verdict.reason for one in judged}
+    on_three = [at["ruff:E722", 3], at["ruff:S110", 3]]
+    assert sorted(on_three) == [Reason.DUPLICATE, Reason.POSTED]
+    assert at["ruff:S110", 5] is Reason.POSTED
+
+
 def test_the_limit_keeps_the_best(scorer):
     errors = [
         candidate(text=f"Word {i} is wrong for {i}.", line=i, severity=Severity.ERROR)
