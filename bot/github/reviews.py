@@ -160,14 +160,16 @@ class Reviews:
                 raise
             return now
 
-    def delete(self, review_id: int) -> None:
-        """Delete a pending review; a review that is gone or submitted is left as it is."""
+    def delete(self, review_id: int) -> bool:
+        """Delete a pending review; false where it is gone or submitted, and left as it is."""
         repo, number = self._ref.repository, self._ref.number
         try:
             self._api.send(rq.delete_review(repo, number, review_id))
         except Answered as error:
             if error.status not in (404, 410, 422):
                 raise
+            return False
+        return True
 
     def post_single(self, head: str, draft: DraftReview) -> PostedReview:
         """Post the remarks one by one and the text in the conversation, last.
@@ -331,8 +333,8 @@ class Reviews:
         for row in self._api.items(rq.reviews(repo, number)):
             pending = row.get("state") == "PENDING" and self._mine(row)
             if pending and has_marker(row.get("body"), "<!-- marginalia:probe "):
-                self.delete(int(row["id"]))
-                dropped = True
+                # one that cannot be deleted would be found again and again
+                dropped = self.delete(int(row["id"])) or dropped
         return dropped
 
     def _check_head(self, head: str) -> None:

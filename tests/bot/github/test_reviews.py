@@ -96,6 +96,17 @@ def test_a_probe_left_by_a_crash_is_cleared_away(scene):
     assert [r["id"] for r in scene.bot_reviews()] == [made.id]
 
 
+def test_a_probe_that_cannot_be_deleted_is_told_and_not_tried_for_ever(scene):
+    draft = scene.draft(remark(10), remark(22))
+    scene.github.fault("drop", "DELETE", "*/reviews/*")
+    with pytest.raises(LostAnswer):
+        scene.forge.create_pending_review(scene.ref, scene.pull.head_sha, draft)
+    refused = scene.github.fault("status", "DELETE", "*/reviews/*", status=422, times=1000)
+    with pytest.raises(PendingReviewExists):
+        scene.forge.create_pending_review(scene.ref, scene.pull.head_sha, draft)
+    assert scene.github.fault_hits(refused) == 1
+
+
 def test_a_lost_answer_is_told_and_the_review_is_found(scene):
     draft = scene.draft(remark(10))
     scene.github.fault("lose", "POST", REVIEWS)
