@@ -122,7 +122,7 @@ class ActionReview:
         if not state.is_open:
             return "the pull request is closed: nothing to do"
         # a notice in the conversation would need a token that may write: notes are told instead
-        quiet = replace(self._operator, shadow=True)
+        quiet = replace(self._operator, quiet=True)
         policy = GitHubPolicy(self._identity, NoMemory(), lambda: quiet)
         plan = policy.plan(self._ref, state, ReviewRequest())
         if plan.skip:
@@ -138,6 +138,10 @@ class ActionReview:
         draft = self._draft(state, plan, marker)
         if draft is None:
             return "nothing to say"
+        if plan.mode != "post":
+            # there is no queue here in which a person could decide
+            self._show(draft)
+            return f"mode: {plan.mode}: the review is in the run's summary and annotations only"
         return self._post(state, draft, marker)
 
     def _draft(self, state: PullState, plan: Plan, marker: str) -> DraftReview | None:

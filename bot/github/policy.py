@@ -34,11 +34,15 @@ PAUSED = "paused"
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """What the operator chose and allows; ``shadow`` writes nothing to GitHub."""
+    """What the operator chose and allows.
+
+    ``shadow`` writes nothing to GitHub; ``quiet`` posts no notice of faults in settings.
+    """
 
     defaults: RepoConfig = field(default_factory=RepoConfig)
     limits: Limits = field(default_factory=Limits)
     shadow: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class GitHubPolicy:
         """What is to be done for a request; wrong files are told on the pull request once."""
         operator = self._operator()
         layered = self.settings(ref)
-        if layered.errors and not operator.shadow:
+        if layered.errors and not (operator.shadow or operator.quiet):
             self._tell(ref, layered.errors)
         config = layered.config
         notes = tuple(

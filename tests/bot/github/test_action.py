@@ -102,6 +102,16 @@ def test_a_token_that_may_not_write_leads_to_summary_and_annotations(scene, run,
     assert scene.github.reviews(scene.pull) == []
 
 
+@pytest.mark.parametrize("mode", ["approve", "shadow"])
+def test_what_is_not_to_be_posted_unasked_is_shown_in_the_run(scene, run, mode):
+    config = {".github/marginalia.yml": f"mode: {mode}\n"}
+    scene.github.push(scene.ref.repository, "main", config)
+    said = ActionReview(run, OneRemarkALine()).review()
+    assert said == f"mode: {mode}: the review is in the run's summary and annotations only"
+    assert "### src/a.py:10" in run.summary_file.read_text()
+    assert scene.github.reviews(scene.pull, author="alice") == []
+
+
 def test_closed_and_skipped_pull_requests(scene, run):
     action = ActionReview(run, OneRemarkALine())
     scene.github.act(scene.pull, "draft")
