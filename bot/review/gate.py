@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.feedback.calibration import AcceptanceModel, Choices, names_of, rule_of
+from bot.learn.store import ORIGIN as PAST
 from bot.review.safety import (
     check_anchor,
     check_replacement,
@@ -281,6 +282,8 @@ def _clash(candidate: Candidate, other: Candidate, same_words: bool) -> Verdict 
         return None
     # one rule on one line is one remark; a model's origin says nothing of what it remarks on
     same_rule = same_fault(candidate.origin, other.origin) and not is_model(candidate)
+    if candidate.origin == other.origin == PAST:
+        return Verdict(Reason.DUPLICATE, "a better ranked remark from the past stands here")
     if same_words or same_rule:
         return Verdict(Reason.DUPLICATE, "a better ranked remark on these lines says the same")
     if candidate.replacement is not None and other.replacement is not None:

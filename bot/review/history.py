@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from rapidfuzz import fuzz
@@ -32,6 +33,8 @@ MOST_PLACES = 16
 """Places of one hunk that are looked at."""
 NEAR = 5
 """Remarks looked at more closely for each place."""
+ANSWERS = 3
+"""Remarks proposed for one hunk, the most similar code's first."""
 LEAST_ALIKE = 0.35
 """Below this similarity nothing is proposed: the code is another."""
 LEAST_CHARACTERS = 24
@@ -47,7 +50,7 @@ class History(Protocol):
     """The remarks of one repository, as the pipeline asks for them."""
 
     def candidates(self, targets: Sequence[Target]) -> list[Candidate]:
-        """At most one a target: the remark on the most similar code."""
+        """A few a target: remarks on the most similar code."""
         ...
 
 
@@ -62,6 +65,15 @@ def sayable(comment: str) -> str:
     if addressed or _ELSEWHERE.search(words) or is_small_talk(words):
         return ""
     return words
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A past remark: its words, how alike its code is (0 to 1), and the line here."""
+
+    words: str
+    alike: float
+    line: Line
 
 
 class PastRemarks:
@@ -96,15 +108,19 @@ class PastRemarks:
         return len(self._rows)
 
     def candidates(self, targets: Sequence[Target]) -> list[Candidate]:
-        """At most one a target: the remark on the most similar code."""
-        found = (self._candidate(target) for target in targets)
-        return [one for one in found if one is not None]
+        """At most ``ANSWERS`` a target; the gate lets at most one of those on a line stand."""
+        return [
+            _candidate(target, one)
+            for target in targets
+            for one in self.nearest(target.hunk, target.language)
+            if one.alike >= LEAST_ALIKE
+        ]
 
-    def nearest(self, hunk: Hunk, language: str) -> tuple[str, float, Line] | None:
-        """The words on the most similar code, how similar it is (0 to 1), and the line."""
+    def nearest(self, hunk: Hunk, language: str) -> list[Found]:
+        """What was said of the most similar code, best first; each text once."""
         if self._index is None:
-            return None
-        best: tuple[str, float, Line] | None = None
+            return []
+        best: dict[str, Found] = {}
         for end in _places(hunk):
             rows = _written(hunk.lines[max(0, end + 1 - ROWS) : end + 1])
             text = "\n".join(rows)
@@ -114,9 +130,10 @@ class PastRemarks:
                 if example.language and language and example.language != language:
                     continue
                 place, alike = self._closest(hunk, end, self._rows[example.id])
-                if best is None or alike > best[1]:
-                    best = example.comment or "", alike, hunk.lines[place]
-        return best
+                words = example.comment or ""
+                if words not in best or alike > best[words].alike:
+                    best[words] = Found(words, alike, hunk.lines[place])
+        return sorted(best.values(), key=lambda one: -one.alike)[:ANSWERS]
 
     def _closest(self, hunk: Hunk, end: int, known: tuple[str, ...]) -> tuple[int, float]:
         """The changed row near ``end`` whose surroundings are most like the commented ones."""
@@ -130,23 +147,21 @@ class PastRemarks:
         mine = "\n".join(_written(hunk.lines[max(0, chosen + 1 - ROWS) : chosen + 1]))
         return chosen, fuzz.ratio(mine, text) / 100
 
-    def _candidate(self, target: Target) -> Candidate | None:
-        found = self.nearest(target.hunk, target.language)
-        if found is None or found[1] < LEAST_ALIKE:
-            return None
-        words, alike, line = found
-        side = Side.LEFT if line.new_no is None else Side.RIGHT
-        number = line.new_no or line.old_no or 0
-        return Candidate(
-            CandidateKind.COMMENT,
-            ORIGIN,
-            target.path,
-            side,
-            number,
-            number,
-            words,
-            confidence=round(alike, 4),
-        )
+
+def _candidate(target: Target, found: Found) -> Candidate:
+    line = found.line
+    side = Side.LEFT if line.new_no is None else Side.RIGHT
+    number = line.new_no or line.old_no or 0
+    return Candidate(
+        CandidateKind.COMMENT,
+        ORIGIN,
+        target.path,
+        side,
+        number,
+        number,
+        found.words,
+        confidence=round(found.alike, 4),
+    )
 
 
 def _places(hunk: Hunk) -> list[int]:

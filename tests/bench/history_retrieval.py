@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from bot.learn.export import batches
 from bot.learn.remarks import Remark
-from bot.review.history import LEAST_ALIKE, PastRemarks, sayable
+from bot.review.history import LEAST_ALIKE, Found, PastRemarks, sayable
 from models.crscore.claims import claims_of_hunk
 from models.crscore.encoder import SentenceEncoder
 from models.crscore.judge import Judge, row_of
@@ -37,12 +37,12 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A held hunk with what each history says of it: words and similarity, and people's words."""
+    """A held hunk with the remark that people made and what each history says of it."""
 
     project: str
     remark: Remark
-    own: tuple[str, float]
-    other: tuple[str, float]
+    own: list[Found]
+    other: list[Found]
 
 
 def main() -> None:
@@ -59,21 +59,40 @@ def main() -> None:
     kept = {name: rows for name, rows in projects.items() if len(rows) >= LEAST_REMARKS}
     cases = [case for name in kept for case in cases_of(kept, name, options.each, options.seed)]
     judge = Judge(SentenceEncoder())
-    own = judged(judge, cases, [case.own[0] for case in cases])
-    other = judged(judge, cases, [case.other[0] for case in cases])
-    people = judged(judge, cases, [sayable(case.remark.comment) for case in cases])
-    alike = np.array([case.own[1] >= LEAST_ALIKE for case in cases])
+    own = judged(judge, cases, [[one.words for one in case.own] for case in cases])
+    other = judged(judge, cases, [[one.words for one in case.other] for case in cases])
+    (people,) = zip(
+        *judged(judge, cases, [[sayable(c.remark.comment)] for c in cases]), strict=True
+    )
+    alike = np.array([case.own[0].alike >= LEAST_ALIKE for case in cases])
     print(
         f"{len(cases)} held hunks of {len(kept)} projects; the own history is alike enough to "
         f"propose something (from {LEAST_ALIKE}) on {100 * alike.mean():.0f} %"
     )
     print("| hunks | own history | another project's | gain | gain > 0 in | what people said |")
     print("|---|---|---|---|---|---|")
-    for title, chosen in (("all", np.ones(len(cases), bool)), ("proposed", alike)):
-        print(row(title, own[chosen], other[chosen], people[chosen]))
+    every, said = np.ones(len(cases), bool), np.array(people)
+    ways = {
+        "the nearest": (first(own), first(other)),
+        "the best of three, as ranked by the judge": (best(own), best(other)),
+    }
+    for way, (mine, others) in ways.items():
+        print(row(f"{way}, all", mine, others, said))
+        print(row(f"{way}, proposed", mine[alike], others[alike], said[alike]))
+    mine, others = ways["the best of three, as ranked by the judge"]
     for name in kept:
-        chosen = np.array([case.project == name for case in cases])
-        print(row(name, own[chosen], other[chosen], people[chosen]))
+        chosen = every & np.array([case.project == name for case in cases])
+        print(row(f"the best of three, {name}", mine[chosen], others[chosen], said[chosen]))
+
+
+def first(groups: list[list[float]]) -> Numbers:
+    """The probability of the remark on the nearest code."""
+    return np.array([group[0] for group in groups])
+
+
+def best(groups: list[list[float]]) -> Numbers:
+    """The highest probability among the remarks: the one that a review would rank first."""
+    return np.array([max(group) for group in groups])
 
 
 def cases_of(projects: dict[str, list[Remark]], name: str, each: int, seed: int) -> list[Case]:
@@ -90,8 +109,8 @@ def cases_of(projects: dict[str, list[Remark]], name: str, each: int, seed: int)
         if not hunks:
             continue
         found = own.nearest(hunks[-1], "python"), other.nearest(hunks[-1], "python")
-        if found[0] is not None and found[1] is not None:
-            cases.append(Case(name, one, found[0][:2], found[1][:2]))
+        if all(found):
+            cases.append(Case(name, one, *found))
         if len(cases) == each:
             break
     return cases
@@ -103,16 +122,17 @@ def is_held(one: Remark) -> bool:
     return int.from_bytes(hashlib.sha256(name).digest()[:4], "big") % 5 == 0
 
 
-def judged(judge: Judge, cases: list[Case], texts: list[str]) -> Numbers:
+def judged(judge: Judge, cases: list[Case], texts: list[list[str]]) -> list[list[float]]:
     """The judge's probability that a person finds each text relevant to its hunk."""
     rows = []
-    for case, text in zip(cases, texts, strict=True):
+    for case, some in zip(cases, texts, strict=True):
         hunks = parse_hunks(case.remark.diff_hunk)[-1:]
         references = [
             claim for hunk in hunks for claim in claims_of_hunk(hunk, "python", case.remark.path)
         ]
-        rows.append(row_of(hunks, text, references))
-    return np.array([one.probability for one in judge.judge(rows)])
+        rows += [row_of(hunks, text, references) for text in some]
+    found = iter([one.probability for one in judge.judge(rows)])
+    return [[next(found) for _ in some] for some in texts]
 
 
 def row(title: str, own: Numbers, other: Numbers, people: Numbers) -> str:

@@ -64,7 +64,7 @@ def past(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
     names = ["orders", "items", "users", "carts", "bills", "stock", "given-up", "later"]
     for at, name in enumerate(names):
         pull = life.open(file(name), name)
-        first = remark(life, pull, name, f"{SAID} See what alice-lee did with number {at} of them.")
+        first = remark(life, pull, name, f"{SAID} See what alice did with number {at} of them.")
         if name == "orders":
             remark(life, pull, name, "Thanks!")
             remark(life, pull, name, "I am the author, and this is a note.", "alice")

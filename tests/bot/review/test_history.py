@@ -6,7 +6,7 @@ import pytest
 
 from bot.learn.remarks import Remark
 from bot.learn.store import ORIGIN
-from bot.review.history import LEAST_ALIKE, PastRemarks, sayable
+from bot.review.history import ANSWERS, LEAST_ALIKE, PastRemarks, sayable
 from bot.review.targets import targets_of
 from models.change import Side
 from models.hunk_text import parse_hunks
@@ -68,9 +68,10 @@ def test_a_remark_comes_back_on_the_line_that_is_like_its_own(tmp_path) -> None:
 def test_code_that_is_not_alike_brings_nothing_back() -> None:
     (hunk,) = parse_hunks("@@ -1 +1 @@\n-margin = 3\n+margin = compute(left, right, top)\n")
     found = past(ASKED).nearest(hunk, "python")
-    assert found is None or found[1] < LEAST_ALIKE
+    assert all(one.alike < LEAST_ALIKE for one in found)
     (same,) = parse_hunks(OPENED.format(name="orders"))
-    nearest = past(ASKED).nearest(same, "python")
-    assert nearest is not None
-    assert nearest[:2] == (ASKED, 1.0)
-    assert PastRemarks([]).nearest(same, "python") is None
+    (nearest,) = past(ASKED, ASKED).nearest(same, "python")
+    assert (nearest.words, nearest.alike) == (ASKED, 1.0)
+    several = past(ASKED, "Say which encoding it has.", "Why is this read twice?", "Cache this.")
+    assert len(several.nearest(same, "python")) == ANSWERS
+    assert PastRemarks([]).nearest(same, "python") == []
