@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from models.training.progress import Position, Show
 
 
 def train(
@@ -34,6 +40,10 @@ def train(
     longest: Annotated[
         tuple[int, int], typer.Option(help="Longest source and answer in tokens.")
     ] = (256, 72),
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many steps in place of the time: equal runs, equal weights."),
+    ] = None,
     mixture: Annotated[
         str, typer.Option(help="What to train on: default, or abstracted (Trans-Review alone).")
     ] = "default",
@@ -43,8 +53,9 @@ def train(
 ) -> None:
     """Train a line-edit model on the data sets; the best checkpoint is OUT/best.
 
-    Writes its state every ten minutes and goes on from it when called again. Exit codes: 0 done,
-    2 wrong input.
+    Writes its state every ten minutes and goes on from it when called again; a bar with loss,
+    validation and time left is shown on a terminal, and the chart of the losses is OUT/loss.svg.
+    Exit codes: 0 done, 2 wrong input.
     """
     from bot.errors import FatalError
     from models.training.mixture import MIXTURES
@@ -68,11 +79,44 @@ def train(
         tokens=tokens,
         rate=rate,
         limit=limit,
+        steps=steps,
         mixture=mixture,
         longest_source=longest[0],
         longest_answer=longest[1],
     )
     try:
-        run(options, typer.echo)
+        with _bar() as show:
+            run(options, typer.echo, show)
     except (FileNotFoundError, ValueError) as error:
         raise FatalError(str(error)) from error
+
+
+@contextmanager
+def _bar() -> Iterator[Show | None]:
+    """A bar with loss, validation and time left on standard error, where a person looks at it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = "step {task.fields[step]} ({task.fields[stage]}), {task.fields[losses]}, "
+    bar = Progress(
+        TextColumn("training"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TextColumn(columns + "{task.fields[left]} left"),
+        console=Console(stderr=True),
+    )
+    task = bar.add_task("", total=1.0, step=0, stage="start", losses="no loss yet", left="?")
+
+    def show(at: Position) -> None:
+        checked = "" if at.validation is None else f", validation {at.validation:.3f}"
+        minutes, seconds = divmod(int(min(at.seconds_left, 359_999)), 60)
+        bar.update(
+            task, completed=at.share, step=at.step, stage=at.stage,
+            losses=f"loss {at.loss:.3f}{checked}", left=f"{minutes}:{seconds:02}",
+        )  # fmt: skip
+
+    with bar:
+        yield show

@@ -19,6 +19,11 @@ _SOURCES = """\
 `pr_reviews` (GitHub review comments; vscode and Kotlin, MIT and Apache-2.0)"""
 
 
+COVERAGE_PLOT = "precision.svg"
+LOSS_PLOT = "loss.svg"
+"""Charts beside a card, which shows those that it knows of."""
+
+
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write both halves of the card into a checkpoint's folder."""
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
@@ -51,6 +56,17 @@ def render_card(card: Mapping[str, Any]) -> str:
         "| measure | value |\n|---|---|\n"
         + "\n".join(f"| {name} | {value:.4f} |" for name, value in card["validation"].items()),
     ]
+    if "losses" in card:
+        parts.append(f"![Loss while training]({LOSS_PLOT})")
+    if "coverage" in card:
+        parts += [
+            "## Precision by coverage",
+            "The share of right revisions among the most probable ones, by the share of all "
+            "windows that has one, in per cent; AUC: how well the probability of `<none>` tells "
+            "windows that need no revision from those that people revised.",
+            str(card["coverage"]),
+            f"![Precision by coverage]({COVERAGE_PLOT})",
+        ]
     if "table" in card:
         parts += ["## Held repositories", str(card["table"])]
     if "findings" in card:

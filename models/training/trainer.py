@@ -1,12 +1,12 @@
 """The trainer of the shipped model: resumable, seeded, with its own validation.
 
 State (model, optimizer, step, seconds spent) is written every ten minutes and at the end, and read
-again by the next run in the same folder. What ships is only the model with its tokenizer and card.
+again by the next run in the same folder: a run that was killed loses ten minutes at most. What
+ships is only the model with its tokenizer, its card and the chart of its losses.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import shutil
 import time
@@ -30,12 +30,16 @@ from models.training.batches import (
 from models.training.card import write_card
 from models.training.copying import games, start_copying
 from models.training.mixture import MIXTURES
+from models.training.progress import History, Progress, Show, position, write_chart
 from models.training.records import records
 from models.training.start import load_start
 from models.training.tokenizer import train_tokenizer
 from models.training.validation import Validation
 
 SAVE_SECONDS = 600.0
+"""Between two writings of the state."""
+LINE_SECONDS = 60.0
+"""Between two lines of the report, each of which is a point of the chart."""
 SHORT = (112, 40)
 """Most tokens of source and answer in the stage of short windows."""
 
@@ -46,16 +50,20 @@ Source = tuple[float, Callable[[random.Random], Any]]
 
 @dataclass(frozen=True, slots=True)
 class TrainOptions:
-    """How to train; two runs with equal options and steps on one machine give equal weights.
+    """How to train.
 
-    ``minutes`` bounds the time spent in steps, over all resumed runs together; the learning rate
-    falls to zero over the last 30 % of it. ``tokens`` is the number of padded source tokens a
-    batch. ``rate`` is relative: each parameter moves by ``rate`` times its own root mean square
-    (see ``scale_rates``). Longer examples than ``longest_source`` and ``longest_answer`` (tokens)
-    are left out. A fresh model starts from a rough copying circuit and spends its first
-    ``game_minutes`` on copying games (``copying``), then the time up to ``short_minutes`` on short
-    windows (``SHORT`` tokens), of which it sees three times as many. ``mixture`` is one of
-    ``MIXTURES``.
+    ``minutes`` bounds the time spent in steps, over all resumed runs together; the learning
+    rate falls to zero over the last 30 % of it. ``steps`` bounds them by number instead, and
+    rate and stages follow their number, each step taken for its share of ``minutes``: two such
+    runs with equal options and threads on one machine give weights that are equal to the last
+    bit, where neither was interrupted (a resumed one draws other examples). ``tokens`` is the
+    number of padded source tokens a batch. ``rate`` is relative: each parameter moves by
+    ``rate`` times its own root mean square (see ``scale_rates``). Longer examples than
+    ``longest_source`` and ``longest_answer`` (tokens) are left out. A fresh model starts from a
+    rough copying circuit and spends its first ``game_minutes`` on copying games (``copying``),
+    then the time up to ``short_minutes`` on short windows (``SHORT`` tokens), of which it sees
+    three times as many. ``mixture`` is one of ``MIXTURES``. ``checked`` is the size of a
+    validation set; the state is written every ``save_seconds``.
     """
 
     data: Path
@@ -78,17 +86,15 @@ class TrainOptions:
     short_minutes: float = 30.0
     threads: int | None = None
     limit: int | None = None
+    steps: int | None = None
+    checked: int = 240
+    save_seconds: float = SAVE_SECONDS
 
-
-@dataclass(slots=True)
-class Progress:
-    """Where a run stands; written with the state and into the model card."""
-
-    step: int = 0
-    seconds: float = 0.0
-    examples: int = 0
-    tokens: int = 0
-    best: float = math.inf
+    def share(self, progress: Progress) -> float:
+        """How much of the run is done, 0 to 1 (or a little more)."""
+        if self.steps is not None:
+            return progress.step / self.steps
+        return progress.seconds / (self.minutes * 60)
 
 
 def tokenizer_texts(data: Path, per_file: int = 6000) -> list[str]:
@@ -169,8 +175,19 @@ def save_model(
     write_card(folder, card)
 
 
-def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[str, float]:
+_FREE = frozenset({"minutes", "threads", "steps", "save_seconds"})
+"""Options that a resumed run may change."""
+
+
+def train(
+    options: TrainOptions, report: Callable[[str], None] = print, show: Show | None = None
+) -> dict[str, float]:
     """Train (or go on training) in ``options.folder``; the best model is in its ``best`` folder.
+
+    Args:
+        options: how.
+        report: gets a line a minute and at each validation.
+        show: gets the position after every step.
 
     Returns:
         The last validation's numbers.
@@ -182,18 +199,23 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     state_file = options.folder / "state.pt"
-    described = {k: str(v) for k, v in asdict(options).items() if k not in ("minutes", "threads")}
-    progress = Progress()
+    described = {k: str(v) for k, v in asdict(options).items() if k not in _FREE}
+    progress, history = Progress(), History()
     options.folder.mkdir(parents=True, exist_ok=True)
     saved: dict[str, Any] | None = None
     if state_file.exists():
         saved = torch.load(state_file, weights_only=True)
-        if saved["options"] != described:
+        # options that a state does not name are younger than it
+        if {**described, **saved["options"]} != described:
             raise ValueError(
                 f"{options.folder} holds a run with other options; "
                 "name another folder to start anew"
             )
         progress = Progress(**saved["progress"])
+        history = History.read(saved.get("history", {}))
+    best, fresh = options.folder / "best", options.folder / "best.new"
+    if fresh.exists() and not best.exists():  # killed between taking the old away and this
+        fresh.rename(best)
     token_file = options.folder / "tokenizer.json"
     if saved is not None:
         tokenizer = Tokenizer.from_file(str(token_file))
@@ -213,7 +235,7 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
     if saved is not None:
         optimizer.load_state_dict(saved["optimizer"])
         del saved
-    validation = Validation(codec, options.data, 240, options.limit, options.mixture)
+    validation = Validation(codec, options.data, options.checked, options.limit, options.mixture)
     sources = MIXTURES[options.mixture](options.data, options.limit)
     puzzles = [(1.0, games(codec))]
     stage = _stage(options, progress)
@@ -225,7 +247,6 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
         f"from step {progress.step}"
     )
     numbers: dict[str, float] = {}
-    budget = options.minutes * 60
     last_save = time.monotonic()
     last_line = time.monotonic()
     losses: list[float] = []
@@ -233,6 +254,7 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
     def checkpoint() -> None:
         nonlocal numbers
         numbers = validation.measure(model)
+        history.validation.append((progress.seconds / 60, numbers["loss"]))
         report(
             f"step {progress.step} after {progress.seconds / 60:.0f} min, {progress.examples} "
             "examples: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items())
@@ -247,16 +269,16 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
                 "progress": asdict(progress),
                 "validation": numbers,
             }
-            fresh = options.folder / "best.new"
             save_model(fresh, tokenizer, model, card)
-            if (options.folder / "best").exists():
-                shutil.rmtree(options.folder / "best")
-            fresh.rename(options.folder / "best")
+            if best.exists():
+                shutil.rmtree(best)
+            fresh.rename(best)
         temporary = state_file.with_suffix(".new")
         torch.save(
             {
                 "options": described,
                 "progress": asdict(progress),
+                "history": asdict(history),
                 "config": model.config.to_dict(),
                 "model": model.state_dict(),
                 "optimizer": optimizer.state_dict(),
@@ -266,31 +288,37 @@ def train(options: TrainOptions, report: Callable[[str], None] = print) -> dict[
         temporary.replace(state_file)
 
     model.train()
-    while progress.seconds < budget:
+    while options.share(progress) < 1:
         if stage != (stage := _stage(options, progress)):
             report(f"stage: {stage}")
             batches = _batches(codec, options, progress, puzzles if stage == "games" else sources)
         started = time.monotonic()
         batch = next(batches)
-        rate = rate_at(progress.seconds / budget, options.rate)
+        rate = rate_at(options.share(progress), options.rate)
         scale_rates(optimizer, rate)
         losses.append(_step(model, optimizer, batch, fast))
         progress.step += 1
         progress.examples += len(batch.source)
         progress.tokens += int(batch.mask.sum()) + int(batch.labels.ne(-100).sum())
         progress.seconds += time.monotonic() - started
-        if time.monotonic() - last_line > 60:
+        here = position(progress, options.share(progress), losses[-1], history, stage)
+        if show is not None:
+            show(here)
+        if time.monotonic() - last_line > LINE_SECONDS or here.share >= 1:
+            history.training.append((progress.seconds / 60, sum(losses) / len(losses)))
             report(
                 f"step {progress.step}, {progress.seconds / 60:.1f} min, {progress.examples} "
                 f"examples, {progress.tokens / progress.seconds:.0f} tokens/s, loss "
-                f"{sum(losses) / len(losses):.3f}, rate {rate:.2e}"
+                f"{history.training[-1][1]:.3f}, rate {rate:.2e}, "
+                f"{here.seconds_left / 60:.0f} min left"
             )
             losses.clear()
             last_line = time.monotonic()
-        if time.monotonic() - last_save > SAVE_SECONDS:
+        if time.monotonic() - last_save > options.save_seconds:
             checkpoint()
             last_save = time.monotonic()
     checkpoint()
+    write_chart(options.folder, history)
     return numbers
 
 
@@ -304,7 +332,7 @@ def _told(options: TrainOptions, described: Mapping[str, str]) -> dict[str, str]
 
 
 def _stage(options: TrainOptions, progress: Progress) -> str:
-    minutes = progress.seconds / 60
+    minutes = options.share(progress) * options.minutes
     if options.start_from is None and minutes < options.game_minutes:
         return "games"
     return "short" if minutes < options.short_minutes else "full"
