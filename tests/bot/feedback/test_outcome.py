@@ -38,6 +38,12 @@ def test_no_events_is_open() -> None:
         ([Event(Kind.THUMBS_DOWN, 1), Event(Kind.THUMBS_DOWN, 2, on=False)], State.OPEN),
         ([Event(Kind.DISMISS, 1)], State.DISMISSED),
         ([Event(Kind.HIDDEN, 1)], State.DISMISSED),
+        ([Event(Kind.HIDDEN, 1, "spam"), head(2, Fate.CHANGED)], State.DISMISSED),
+        ([Event(Kind.HIDDEN, 1, "spam"), Event(Kind.HIDDEN, 2, on=False)], State.OPEN),
+        # hidden as done is like resolved: what was done for it counts more
+        ([Event(Kind.HIDDEN, 1, "resolved")], State.DISMISSED),
+        ([Event(Kind.HIDDEN, 1, "outdated"), head(2, Fate.CHANGED)], State.ADDRESSED),
+        ([Event(Kind.HIDDEN, 1, "outdated"), head(2, Fate.GONE)], State.OUTDATED),
         ([Event(Kind.DELETED, 1)], State.DISMISSED),
         ([Event(Kind.DELETED, 1, by_person=False)], State.OPEN),
         ([Event(Kind.RESOLVED, 1)], State.DISMISSED),

@@ -98,6 +98,20 @@ def test_a_comment_about_something_else_is_not_relevant(scorer):
     assert judge(scorer, [said], sure=0.01)[0].verdict.reason is Reason.NOT_RELEVANT
 
 
+def test_of_what_the_past_said_one_stands_on_a_line(scorer):
+    past = {"kind": CandidateKind.COMMENT, "origin": "retrieval:rcg"}
+    first = candidate(text="Raise a clear error when the timeout is over.", confidence=0.9, **past)
+    second = candidate(text="Which retries are worth another page?", confidence=0.6, **past)
+    elsewhere = candidate(text="Why is fetch not cached here?", line=2, confidence=0.5, **past)
+    judged = judge(scorer, [second, elsewhere, first], sure=0)
+    found = {one.candidate.text: one.verdict.reason for one in judged}
+    assert found == {
+        first.text: Reason.POSTED,
+        second.text: Reason.DUPLICATE,
+        elsewhere.text: Reason.POSTED,
+    }
+
+
 def test_at_zero_only_safety_stands(scorer):
     weak = revision(3, 3, "        page = get(url, timeout=timeout)", confidence=0.0001)
     assert judge(scorer, [weak], sure=0)[0].verdict.posted
