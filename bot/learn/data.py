@@ -68,7 +68,10 @@ def _rows(database: Database, kept: Kept, whose: Whose | None, everything: bool)
     hidden = kept.people if everything else kept.people | kept.wide
     names = [column.key for column in mapped.columns if column.key not in hidden]
     columns = [getattr(kept.table, name) for name in names]
-    keys = [getattr(kept.table, column.key) for column in mapped.primary_key]
+    keys = [
+        getattr(kept.table, mapped.get_property_by_column(column).key)
+        for column in mapped.primary_key
+    ]
     last: tuple[Any, ...] | None = None
     while True:
         # by key, a piece at a time: a ledger may be larger than memory
