@@ -131,6 +131,14 @@ def _case(github: Double, app: AppKeys, site: Site, pull: Pull, case: str) -> st
         wait_for(lambda: not is_alive(first), PATIENCE, f"{case}: the kill")
         site.worker()
         site.worker()
+    else:
+
+        def posted() -> bool:
+            nonlocal first
+            first = first if is_alive(first) else site.worker()
+            return any(review["state"] == "COMMENTED" for review in github.reviews(pull))
+
+        wait_for(posted, PATIENCE, f"{case}: the review")
     github.wait_for_review(pull, seconds=PATIENCE)
     _wait_for_end(site, f"{case}-{pull.number}")
     return _judge(github, app, site, pull, case)
