@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ CARD = "marginalia.json"
 FORMAT = "line-edits-1"
 
 
+_FILES = ["*.json", "*.txt", "*.model", "*.vocab", "*.safetensors"]
+
+
 def checkpoint_folder(source: str | Path) -> Path:
-    """The folder of a checkpoint: itself, or a Hub id's snapshot (downloaded where allowed).
+    """The folder of a checkpoint: itself, or a Hub id's snapshot.
+
+    A Hub id is fetched only where HF_HUB_OFFLINE is not set, else read from the local cache.
 
     Raises:
         GeneratorError: there is no such folder and the Hub (or its cache) has no such model.
@@ -22,16 +28,26 @@ def checkpoint_folder(source: str | Path) -> Path:
     folder = Path(source)
     if folder.is_dir():
         return folder
+    name = str(source)
+    if name.count("/") != 1 or folder.is_absolute():
+        raise GeneratorError(f"no model {name!r}: no such folder; name a folder or a Hub id")
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
+    offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
+    fetch: Any = snapshot_download
     try:
-        return Path(snapshot_download(str(source)))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        found = Path(fetch(name, allow_patterns=_FILES, local_files_only=offline))
+        if not any(found.glob("*.safetensors")):
+            # older checkpoints have PyTorch's own file only
+            fetch(name, allow_patterns=["*.bin"], local_files_only=offline)
+    except (OSError, HfHubHTTPError, HFValidationError, ValueError) as error:
         raise GeneratorError(
-            f"no model {str(source)!r}: it is no folder here and the Hub gave none "
-            f"({type(error).__name__}); name a folder or a Hub id"
+            f"no model {name!r}: it is no folder here and its files cannot be loaded from the Hub "
+            f"({type(error).__name__}); name a folder or a Hub id that is in the local cache, or "
+            "unset HF_HUB_OFFLINE to fetch it"
         ) from error
+    return found
 
 
 def read_card(folder: Path, source: str | Path) -> dict[str, Any]:

@@ -1,13 +1,17 @@
-"""Beam search over ``models.systems.transformer``, several rows at once."""
+"""The beam search of ``models.generators.search`` over ``models.systems.transformer``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
+from models.generators import search
 from models.systems.transformer import END, PAD, START, UNKNOWN, Cache, Transformer
+
+_NEVER = [PAD, START, UNKNOWN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,41 @@ class Hypothesis:
 
     ids: tuple[int, ...]
     score: float
+
+
+class _Steps:
+    """The model, one token after another (see ``search.Steps``)."""
+
+    def __init__(self, model: Transformer, sources: Sequence[torch.Tensor]) -> None:
+        self._model = model
+        self._memory = model.encode(sources)
+        self._cache = Cache()
+        self._rows = 1
+        self._length = 0
+
+    def keep(self, windows: Sequence[int]) -> None:
+        """Go on with some windows only."""
+        first = np.asarray(windows)[:, None] * self._rows
+        self._select(first + np.arange(self._rows), moved=True)
+
+    def step(self, tokens: search.Ints, parents: search.Ints) -> search.Floats:
+        """Write tokens (windows x rows); the logits of what follows."""
+        windows, rows = tokens.shape
+        first = np.arange(windows)[:, None] * self._rows
+        self._select(first + parents, moved=rows != self._rows)
+        self._rows = rows
+        last = torch.from_numpy(tokens.reshape(-1, 1))
+        logits = self._model.decode(last, self._memory, self._cache, self._length)[:, -1]
+        logits[:, _NEVER] = -torch.inf
+        self._length += 1
+        found: search.Floats = logits.view(windows, rows, -1).numpy()
+        return found
+
+    def _select(self, rows: search.Ints, moved: bool) -> None:
+        chosen = torch.from_numpy(rows.ravel())
+        self._cache = self._cache.select(chosen, moved)
+        if moved:
+            self._memory = self._memory.select(chosen)
 
 
 @torch.inference_mode()
@@ -27,54 +66,18 @@ def beam_search(
     A hypothesis that reaches the limit ends there. PAD, START and UNKNOWN are never chosen.
     """
     model.eval()
-    rows = sources[0].shape[0]
-    memory = model.encode(sources).select(torch.arange(rows).repeat_interleave(beams))
-    cache = Cache()
-    tokens = torch.full((rows * beams, 1), START)
-    totals = torch.full((rows, beams), -torch.inf)
-    totals[:, 0] = 0.0  # the beams of a row start equal: only the first may be extended
-    done: list[list[Hypothesis]] = [[] for _ in range(rows)]
-    for length in range(1, limit + 1):
-        logits = model.decode(tokens[:, -1:], memory, cache, length - 1)[:, -1]
-        logits[:, [PAD, START, UNKNOWN]] = -torch.inf
-        steps = logits.log_softmax(-1).view(rows, beams, -1) + totals[:, :, None]
-        entries = steps.shape[-1]
-        best, places = steps.flatten(1).topk(min(2 * beams, beams * entries), dim=1)
-        kept_rows = torch.zeros(rows, beams, dtype=torch.long)
-        kept_ids = torch.full((rows, beams), END)
-        totals = torch.full((rows, beams), -torch.inf)
-        for row in range(rows):
-            kept = 0
-            for value, place in zip(best[row].tolist(), places[row].tolist(), strict=True):
-                beam, entry = divmod(place, entries)
-                if value == -torch.inf or kept == beams:
-                    break
-                if entry == END or length == limit:
-                    ids = tokens[row * beams + beam, 1:].tolist()
-                    ids = ids if entry == END else [*ids, entry]
-                    done[row].append(Hypothesis(tuple(ids), value / length))
-                    continue
-                kept_rows[row, kept], kept_ids[row, kept] = row * beams + beam, entry
-                totals[row, kept] = value
-                kept += 1
-        if all(_settled(done[row], totals[row], beams, length) for row in range(rows)):
-            break
-        chosen = kept_rows.flatten()
-        tokens = torch.cat([tokens[chosen], kept_ids.view(-1, 1)], 1)
-        cache = cache.select(chosen)
-    return [
-        sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)[:beams] for hypotheses in done
-    ]
+    plain = np.ones(model.embedding.num_embeddings, np.bool_)
+    plain[[*_NEVER, END]] = False
+    found, _ = search.beam_search(
+        _Steps(model, sources),
+        [search.Anything(END)] * len(sources[0]),
+        plain,
+        search.Ranking(beams, beams, limit, mean=True, cut=True),
+        start=START,
+        end=END,
+    )
+    return [[Hypothesis(_body(one.ids), one.mean) for one in answers] for answers in found]
 
 
-def _settled(done: list[Hypothesis], totals: torch.Tensor, beams: int, length: int) -> bool:
-    """Whether no open hypothesis of the row can still enter its best ``beams``.
-
-    A mean can rise with length, so an open one is judged by its own mean so far.
-    """
-    if not torch.isfinite(totals).any():
-        return True
-    if len(done) < beams:
-        return False
-    worst = sorted((hypothesis.score for hypothesis in done), reverse=True)[beams - 1]
-    return float(totals.max()) / length <= worst
+def _body(ids: tuple[int, ...]) -> tuple[int, ...]:
+    return ids[:-1] if ids[-1] == END else ids

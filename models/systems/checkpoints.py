@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-from models.generators.checkpoint import CARD as LINE_EDIT_CARD
+from models.generators import checkpoint as generators
+from models.generators.base import GeneratorError
 from models.systems import system_class
 from models.systems.base import System, SystemFault
 from models.systems.card import CARD_FILE, UnusableCheckpoint, no_card, read_card
@@ -15,33 +15,13 @@ from models.systems.pretrained import cannot_load, open_tokenizer
 from models.systems.recipes import Recipe
 from models.tasks import Task
 
-_FILES = ("*.json", "*.txt", "*.model", "*.vocab", "*.safetensors")
-
 
 def checkpoint_folder(name: str) -> Path:
-    """The folder of a checkpoint: ``name`` itself, or the cached snapshot of a Hub id.
-
-    A Hub id is fetched only where HF_HUB_OFFLINE is not set. Raises UnusableCheckpoint where it
-    cannot be had.
-    """
-    path = Path(name)
-    if path.is_dir():
-        return path
-    if name.count("/") != 1 or path.is_absolute():
-        raise UnusableCheckpoint(f"{name}: no such folder; give a checkpoint's folder or a Hub id")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
-    fetch: Any = snapshot_download
+    """As ``models.generators.checkpoint.checkpoint_folder``; raises UnusableCheckpoint."""
     try:
-        folder = Path(fetch(name, allow_patterns=list(_FILES), local_files_only=offline))
-        if not any(folder.glob("*.safetensors")):
-            # Older checkpoints have PyTorch's own file only.
-            fetch(name, allow_patterns=["*.bin"], local_files_only=offline)
-    except (OSError, HfHubHTTPError, HFValidationError, ValueError) as error:
-        raise cannot_load(name, "files") from error
-    return folder
+        return generators.checkpoint_folder(name)
+    except GeneratorError as error:
+        raise UnusableCheckpoint(str(error)) from error
 
 
 def open_checkpoint(name: str, task: Task | None = None) -> System:
@@ -53,7 +33,7 @@ def open_checkpoint(name: str, task: Task | None = None) -> System:
     for everything else, with the command that fine-tunes it.
     """
     folder = checkpoint_folder(name)
-    if (folder / LINE_EDIT_CARD).exists():
+    if (folder / generators.CARD).exists():
         from models.systems.shipped import ShippedSystem
 
         return ShippedSystem(task or Task.CRB, folder)

@@ -44,9 +44,12 @@ class Cache:
     values: list[torch.Tensor] = field(default_factory=list)
     cross: dict[tuple[int, int], tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
 
-    def select(self, rows: torch.Tensor) -> Cache:
-        """The cache of these rows, each of which must have the same sources as its place."""
-        return Cache([k[rows] for k in self.keys], [v[rows] for v in self.values], self.cross)
+    def select(self, rows: torch.Tensor, moved: bool) -> Cache:
+        """The cache of these rows; not ``moved`` where each has the same sources as its place."""
+        cross = self.cross
+        if moved:
+            cross = {place: (k[rows], v[rows]) for place, (k, v) in cross.items()}
+        return Cache([k[rows] for k in self.keys], [v[rows] for v in self.values], cross)
 
 
 class Attention(nn.Module):
