@@ -16,6 +16,7 @@ from bot.errors import FatalError
 if TYPE_CHECKING:
     from models.crscore import CRScore
     from models.crscore.encoder import Variant
+    from models.crscore.file_smells import FileSmells
     from models.crscore.judge import Judge
     from models.crscore.rows import Reader
     from models.review_types import PseudoReference
@@ -64,6 +65,13 @@ ClaimsEndpoint = Annotated[
 ClaimsCache = Annotated[
     Path | None, typer.Option(help="Folder that keeps a model's claims, by content.")
 ]
+Smells = Annotated[
+    str,
+    typer.Option(
+        help="Linters whose smells count as well: some of pmd,jshint,pylint,radon, or all that "
+        'are installed. A row then brings its new files: "files": {path: text}.'
+    ),
+]
 CLAIMS_KEY = "MARGINALIA_CLAIMS_KEY"
 """Environment variable with the endpoint's bearer token, where it wants one."""
 
@@ -91,6 +99,7 @@ def rows(
     claims_model: ClaimsModel = "",
     claims_endpoint: ClaimsEndpoint = "",
     claims_cache: ClaimsCache = None,
+    smells: Smells = "",
 ) -> None:
     """Grade rows of {"diff", "review"[, "claims"]}: adds con, comp, rel, judge, signature.
 
@@ -101,6 +110,7 @@ def rows(
     from models.crscore.rows import RowError, open_lines, read_rows, score_rows, write_row
 
     reader = claims_reader(claims, claims_model, claims_endpoint, claims_cache)
+    linted = file_smells(smells) if smells else None
     scorer, judge = load(encoder, variant, threshold, rule, not no_judge)
     name = "standard input" if source == "-" else source
     faults = graded = 0
@@ -115,8 +125,8 @@ def rows(
             open_lines(source, "rb", sys.stdin.buffer) as lines,
             open_lines(out, "wb", sys.stdout.buffer) as sink,
         ):
-            read = read_rows(lines, name, broken)
-            for row in progress(score_rows(read, scorer, judge, reader), "reviews"):
+            read = read_rows(lines, name, broken, files=linted is not None)
+            for row in progress(score_rows(read, scorer, judge, reader, linted), "reviews"):
                 write_row(sink, row)
                 graded += 1
             sink.flush()
@@ -126,6 +136,8 @@ def rows(
         raise
     except OSError as error:
         raise FatalError(f"{error.filename or name}: {error.strerror or error}") from error
+    if linted is not None and linted.without:
+        sys.stderr.write(f"marginalia: rows without 'files', so without smells: {linted.without}\n")
     if faults:
         raise FatalError(
             f"{name}: {graded} rows graded, {faults} broken (named above); mend those lines and "
@@ -273,6 +285,18 @@ def claims_reader(claims: str, model: str, endpoint: str, cache: Path | None) ->
         return (*written.of(diff), *own)
 
     return read
+
+
+def file_smells(names: str) -> FileSmells:
+    """The whole-file linters of ``--smells``; an unknown or absent one in one line."""
+    from models.crscore.file_smells import FileSmells, SmellsError, chosen_analyzers
+
+    try:
+        return FileSmells(
+            chosen_analyzers(names), lambda note: print(f"marginalia: {note}", file=sys.stderr)
+        )
+    except SmellsError as error:
+        raise FatalError(f"--{error}") from error
 
 
 def graded_rows(source: str) -> Iterator[dict[str, Any]]:

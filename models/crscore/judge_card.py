@@ -7,7 +7,7 @@ out of fold on four fifths of the diffs; the last look is at the fifth that no c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ from models.crscore.fit_judge import (
     out_of_fold,
     regress,
 )
-from models.crscore.judge import Head
+from models.crscore.judge import row_of
 from models.crscore.study import attack_rows, fold_of, is_held, read_lines
+from models.crscore.weights import Head
 
 Mask = npt.NDArray[np.bool_]
 ATTACK_KINDS = ("repeat", "names", "praise", "swap", "filling")
@@ -55,7 +56,7 @@ class Check:
 
 def check_head(name: str, names: Sequence[str], development: Material, held: Material) -> Check:
     """Cross-validate a head on development and apply it to the last look."""
-    fitted = regress(development, head_columns(names, name))
+    fitted = regress(development, names, head_columns(names, name))
     study = development.study
     language = dict(zip(study.diffs, study.languages, strict=True))
     folds = (
@@ -145,7 +146,10 @@ def graded(data: Path, table: Table, check: Check) -> tuple[float, float, int]:
     records = list(read_lines(data / "graded_reviews/grades.jsonl.gz"))
     methods = list(dict.fromkeys(record["code"] for record in records))[::4]
     records = [record for record in records if record["code"] in set(methods)]
-    numbers = table.of([Row(_as_diff(r["code"]), r["review"]) for r in records])
+    changes = {code: row_of(_as_diff(code), "") for code in methods}
+    numbers = table.of(
+        [replace(changes[record["code"]], review=record["review"]) for record in records]
+    )
     whole = check.fitted.regression.whole
     outputs, below = (check.fitted.outputs(whole, t) for t in (numbers.table, numbers.below))
     raw = numbers.score(check.head, outputs, below)

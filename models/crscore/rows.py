@@ -2,7 +2,8 @@
 
 A row is ``{"diff": text, "review": text}`` with optional ``"claims"`` (a list of texts) and
 ``"lang"``; whatever else it holds is kept. Out comes the row with ``con``, ``comp``, ``rel``,
-``judge`` (``null`` where none was asked) and ``signature``.
+``judge`` (``null`` where none was asked) and ``signature``. Where smells of whole files are asked
+for, ``"files"`` holds the new files' texts by path.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from models.crscore.file_smells import FileSmells, SmellsError, check_files
 from models.crscore.judge import Judge, row_of
 from models.crscore.score import CRScore, given_references, read_references
 from models.review_types import PseudoReference
@@ -51,13 +53,16 @@ class _GzipOut(gzip.GzipFile):
 
 
 def read_rows(
-    lines: Iterable[bytes], name: str, broken: Callable[[RowError], None] | None = None
+    lines: Iterable[bytes],
+    name: str,
+    broken: Callable[[RowError], None] | None = None,
+    files: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Rows of a stream, checked; blank lines are passed over.
 
     ``broken`` is told of each line that is no row, and reading goes on (after the end of a cut
     gzip file nothing can be read: it is told of that once). Without it the first such line
-    raises ``RowError``.
+    raises ``RowError``. With ``files`` a row's ``files`` are checked too.
     """
     number = 0
     stream = iter(lines)
@@ -70,10 +75,13 @@ def read_rows(
             if not line.strip():
                 continue
             row = _row(line, f"{name}, line {number}")
-        except RowError as error:
+            if files:
+                check_files(row, f"{name}, line {number}")
+        except (RowError, SmellsError) as error:
+            fault = error if isinstance(error, RowError) else RowError(str(error))
             if broken is None:
-                raise
-            broken(error)
+                raise fault from error
+            broken(fault)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             cut = RowError(f"{name}, after line {number}: not a whole gzip file ({error})")
             if broken is None:
@@ -119,35 +127,42 @@ def score_rows(
     scorer: CRScore,
     judge: Judge | None,
     reader: Reader = read_references,
+    smells: FileSmells | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The rows with their scores, in order, ``CHUNK`` at a time.
 
-    ``reader`` makes the pseudo-references of rows that bring no claims of their own.
+    ``reader`` makes the pseudo-references of rows that bring no claims of their own; ``smells``
+    adds those of the rows' files.
     """
     chunk: list[dict[str, Any]] = []
     for row in rows:
         chunk.append(row)
         if len(chunk) == CHUNK:
-            yield from _score_chunk(chunk, scorer, judge, reader)
+            yield from _score_chunk(chunk, scorer, judge, reader, smells)
             chunk = []
     if chunk:
-        yield from _score_chunk(chunk, scorer, judge, reader)
+        yield from _score_chunk(chunk, scorer, judge, reader, smells)
 
 
 def _score_chunk(
-    chunk: list[dict[str, Any]], scorer: CRScore, judge: Judge | None, reader: Reader
+    chunk: list[dict[str, Any]],
+    scorer: CRScore,
+    judge: Judge | None,
+    reader: Reader,
+    smells: FileSmells | None,
 ) -> Iterator[dict[str, Any]]:
     read: dict[tuple[str, str], Any] = {}
     references = []
     for row in chunk:
+        own = smells.of(row) if smells is not None else ()
         if row.get("claims") is not None:
-            references.append(given_references(row["claims"]))
+            references.append((*given_references(row["claims"]), *own))
             continue
         language = row["lang"] if isinstance(row.get("lang"), str) else ""
         key = row["diff"], language
         if key not in read:
             read[key] = tuple(reader(*key))
-        references.append(read[key])
+        references.append((*read[key], *own))
     scores = scorer.score_reference_batch(
         [(row["review"], given) for row, given in zip(chunk, references, strict=True)]
     )

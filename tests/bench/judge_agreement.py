@@ -19,11 +19,12 @@ from models.crscore import CRScore
 from models.crscore.agreement import bootstrap, bootstrap_gain, spearman
 from models.crscore.encoder import SentenceEncoder
 from models.crscore.fit_judge import Table, prepare
-from models.crscore.judge import HEADS, Judge
+from models.crscore.judge import Judge
 from models.crscore.judge_card import check_head, rel_of, split
 from models.crscore.rows import open_lines, read_rows, score_rows
 from models.crscore.study import read_study
 from models.crscore.tables import Fields, agreement_table
+from models.crscore.weights import HEADS
 
 
 def fresh(path: str, human: str, samples: int) -> None:

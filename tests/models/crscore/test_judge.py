@@ -22,16 +22,9 @@ from models.crscore.change_text import read_change
 from models.crscore.encoder import SentenceEncoder
 from models.crscore.features import Row
 from models.crscore.idle import FILLINGS, keys, pieces, reductions
-from models.crscore.judge import (
-    Judge,
-    JudgeError,
-    default_folder,
-    load_weights,
-    row_of,
-    save_weights,
-    settle,
-)
+from models.crscore.judge import Judge, JudgeError, row_of
 from models.crscore.kernel import Scaling, fit, gaussian_kernel
+from models.crscore.weights import default_folder, load_weights, save_weights, settle
 from models.crscore.words import Rarity, named_code, stem, sub_words
 from models.hunk_text import parse_hunks
 from models.review_types import PseudoReference, ReferenceKind

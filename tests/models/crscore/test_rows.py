@@ -49,7 +49,7 @@ def test_rows_through_files_and_streams(tmp_path) -> None:
         assert 0.0 <= row["judge"] <= 1.0
         assert streamed["rel"] == row["rel"]
     assert "refs:given" in scored[2]["signature"]
-    assert "judge:2@" in scored[0]["signature"]
+    assert "judge:3@" in scored[0]["signature"]
     assert scored[1]["rel"] == scored[1]["judge"] == 0.0
     expected = CRScore().score(ROW["diff"], ROW["review"])
     assert scored[0]["rel"] == expected.rel
