@@ -62,7 +62,7 @@ def main() -> None:
         else:
             system.fit(Task.RCG, train)
         result, answers = run_system(system, Task.RCG, held, DATA, name, beams=options.k)
-        mean = best_of(judge, held, answers, options.k)
+        mean = best_of(judge.probabilities, held, answers, options.k)
         judged = {"k": options.k, "mean": mean}
         result = replace(result, metrics={**result.metrics, "judge_best_of": judged})
         print(

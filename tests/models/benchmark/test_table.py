@@ -1,13 +1,17 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
 from models.benchmark.completion import evaluate_completions
+from models.benchmark.remarks import best_of
 from models.benchmark.run import Result
 from models.benchmark.table import NOT_RUN, tables
 from models.benchmark.tiny import tiny_results
 from models.metrics import Record, evaluate
 from models.systems.causal import Completion
 from models.systems.completion_cases import Case, Category
+from models.tasks import Example, Prediction
 
 
 def result(system, task, recipe="", data="d", n=2):
@@ -48,6 +52,29 @@ def test_interrogative_rows():
     assert rows["CodeT5"][1:3] == ("33.8", "0.24 / 1.6")
     assert "n/a / 50.0 (d, tiny; 0.0 interrogative)" in rows["CodeT5"][3]
     assert rows["T5-Review"][3] == NOT_RUN
+
+
+def test_comments_of_a_judged_run_show_the_judges_mean():
+    judged = result("default", "rcg")
+    judged = replace(judged, metrics={**judged.metrics, "judge_best_of": {"k": 3, "mean": 0.25}})
+    (table,) = [t for t in tables([judged]) if "Table IV" in t.title]
+    cells = {row[0]: row[-1] for row in table.rows}
+    assert cells["Marginalia (shipped)"].endswith(" / 0.250 (n = 2)")
+    assert cells["Retrieval"] == NOT_RUN
+
+
+def test_the_best_of_k_comments_counts_and_silence_counts_nothing():
+    def by_length(diff: str, texts: list[str]) -> list[float]:
+        return [len(text) / 10 for text in texts]
+
+    examples = [Example(str(number), diff="@@") for number in range(3)]
+    answers = [
+        Prediction("ab", ("ab", "abcd", "abcdef")),
+        Prediction("", ("", " ")),
+        Prediction("a", ("a",)),
+    ]
+    assert best_of(by_length, examples, answers, 2) == pytest.approx((0.4 + 0.0 + 0.1) / 3)
+    assert best_of(by_length, examples, answers, 3) == pytest.approx((0.6 + 0.0 + 0.1) / 3)
 
 
 def test_completions_are_judged_by_their_best_suggestion():
