@@ -217,20 +217,24 @@ class Feedback:
         self, repository_id: int | None, since: float, until: float
     ) -> list[tuple[Candidate, Score, float]]:
         """Candidates that were not sure enough in that time, each with its score and prior."""
-        query = (
-            sa.select(CandidateRow)
-            .join(ReviewRow, ReviewRow.id == CandidateRow.review_id)
-            .where(
-                CandidateRow.reason == "not-confident",
-                ReviewRow.created_at >= since,
-                ReviewRow.created_at < until,
-            )
+        # reviews first: there are few of that time, and candidates of all times by the thousand
+        reviews = sa.select(ReviewRow.id).where(
+            ReviewRow.created_at >= since, ReviewRow.created_at < until
         )
         if repository_id is not None:
-            query = query.where(ReviewRow.repository_id == repository_id)
+            reviews = reviews.where(ReviewRow.repository_id == repository_id)
+        made = []
         with self._db.read() as session:
-            rows = list(session.execute(query.order_by(CandidateRow.id)).scalars())
-        return [self._judged(row) for row in rows]
+            ids = list(session.execute(reviews.order_by(ReviewRow.id)).scalars())
+            for start in range(0, len(ids), 500):
+                query = sa.select(CandidateRow).where(
+                    CandidateRow.review_id.in_(ids[start : start + 500]),
+                    # coalesced, so that no planner begins with the index of reasons instead
+                    sa.func.coalesce(CandidateRow.reason, "") == "not-confident",
+                )
+                rows = session.execute(query.order_by(CandidateRow.id)).scalars()
+                made += [self._judged(row) for row in rows]
+        return made
 
     def _pooled(
         self, repository_id: int, installation_id: int | None, repository: str

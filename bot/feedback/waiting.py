@@ -177,13 +177,11 @@ def set_outdated(database: Database, batch: str, problem: str, now: float) -> in
 
 def set_posted(database: Database) -> int:
     """Note what stands on the forge: accepted candidates whose review was submitted."""
-    posted = (
-        sa.select(CommentRow.id)
+    query = (
+        sa.select(ApprovalRow)
+        .join(CommentRow, CommentRow.id == ApprovalRow.posted_id)
         .join(ReviewRow, ReviewRow.id == CommentRow.review_id)
-        .where(ReviewRow.state == ReviewRowState.SUBMITTED)
-    )
-    query = sa.select(ApprovalRow).where(
-        ApprovalRow.state.in_(TO_POST), ApprovalRow.posted_id.in_(posted)
+        .where(ApprovalRow.state.in_(TO_POST), ReviewRow.state == ReviewRowState.SUBMITTED)
     )
     with database.read() as session:
         if session.execute(query.limit(1)).first() is None:

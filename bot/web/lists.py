@@ -56,6 +56,13 @@ def reviews(
 
     ``before`` is the number of the last review of the page above.
     """
+    # numbers first, from the index alone: a review's row is long, and only this page's are read
+    page = sa.select(ReviewRow.id).where(ReviewRow.repository_id.in_(repositories))
+    if before is not None:
+        page = page.where(ReviewRow.id < before)
+    if pull is not None:
+        page = page.where(ReviewRow.pull == pull)
+    page = page.order_by(ReviewRow.id.desc()).limit(PAGE + 1)
     query = sa.select(
         ReviewRow.id,
         ReviewRow.repository,
@@ -63,13 +70,9 @@ def reviews(
         ReviewRow.head,
         ReviewRow.state,
         ReviewRow.created_at,
-    ).where(ReviewRow.repository_id.in_(repositories))
-    if before is not None:
-        query = query.where(ReviewRow.id < before)
-    if pull is not None:
-        query = query.where(ReviewRow.pull == pull)
+    ).where(ReviewRow.id.in_(page))
     with database.read() as session:
-        rows = session.execute(query.order_by(ReviewRow.id.desc()).limit(PAGE + 1)).all()
+        rows = session.execute(query.order_by(ReviewRow.id.desc())).all()
         counted = session.execute(
             sa.select(
                 CandidateRow.review_id,
