@@ -67,6 +67,11 @@ def render_card(card: Mapping[str, Any]) -> str:
             str(card["coverage"]),
             f"![Precision by coverage]({COVERAGE_PLOT})",
         ]
+    if "suggestions" in card:
+        parts += [
+            "## Answers to reviewers (CRA) on held suggestion blocks",
+            str(card["suggestions"]),
+        ]
     if "table" in card:
         parts += ["## Held repositories", str(card["table"])]
     if "findings" in card:
