@@ -52,6 +52,8 @@ def kept_config(
         config = _parsed(text, place, limits) if isinstance(text, str) else None
         if config is not None:
             layers.append(config)
+    if len(layers) == 1:
+        return layers[0]
     return limits.clamp(stack(layers))
 
 
