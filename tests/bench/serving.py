@@ -7,9 +7,9 @@ Real windows of held repositories (``edits`` with the commit's message, and sugg
 five beams, one window at a time and eight. Neither may answer ``<none>`` (a token that
 ``generate`` suppresses at no cost), so that all answers are edits; else both decode freely, and the
 best answer is asked for. The repetitions of the two take turns and each one's least processor time
-counts, which other programs disturb less than the clock's.
-Tokens are those of transformers' answers for both. Then, ours alone, what serving does on top: the
-rule of well-formed edits, by drafts copied from the window and without them.
+counts, which other programs disturb less than the clock's. Tokens are those of transformers'
+answers for both. Then, ours alone, what serving does on top: the rule of well-formed edits,
+greedily, with drafts copied from the window and without them.
 """
 
 from __future__ import annotations
