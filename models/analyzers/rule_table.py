@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from models.analyzers import bandit, ruff_rules, rule_pack, shellcheck
 
-
 SAME_FAULT: tuple[frozenset[str], ...] = (
     # an `except` that takes everything and drops it: told once, by whichever is ranked first
     frozenset({"ruff:E722", "ruff:S110", "ruff:S112", "ruff:BLE001"}),
