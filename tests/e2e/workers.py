@@ -54,14 +54,17 @@ class Zygote:
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         self._pids: set[int] = set()
+        self._lock = threading.Lock()
 
     def start(self, spec: WorkerSpec) -> int:
         """Fork a worker; its process id."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(spec.__dict__) + "\n")
-        self._process.stdin.flush()
-        pid = int(self._process.stdout.readline())
+        # cases run in threads: a number that another case's worker has would be killed in its stead
+        with self._lock:
+            self._process.stdin.write(json.dumps(spec.__dict__) + "\n")
+            self._process.stdin.flush()
+            pid = int(self._process.stdout.readline())
         self._pids.add(pid)
         return pid
 
