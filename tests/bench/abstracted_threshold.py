@@ -19,8 +19,8 @@ from models.generators.line_edits import apply_edits
 from models.generators.t5_edits import T5EditGenerator
 from models.metrics.edit_progress import token_distance
 from models.systems.shipped import ABSTRACTED_FOLDER
+from models.training.abstracted import Reviews, abstracted_example
 from models.training.examples import join
-from models.training.mixture import Reviews, abstracted_example
 
 THRESHOLDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
