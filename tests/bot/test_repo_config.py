@@ -28,6 +28,7 @@ from bot.repo_config_reader import read_config
 FULL = """
 version: 1
 enabled: true
+accepted_as: person
 sure: 0.3
 max_comments: 4
 summary: short

@@ -19,7 +19,7 @@ BROKEN = [
     ("key in a section", "paths:\n  exlude: [a]\n", 2, 3, 'did you mean "exclude"?'),
     ("key one level too high", "exclude: [docs/]\n", 1, 1, 'it belongs under "paths"'),
     ("key one level too low", "when:\n  sure: 0.3\n", 2, 3, "it belongs at the top level"),
-    ("no near key", "zzz: 1\n", 1, 1, "known are analyzers, check_run"),
+    ("no near key", "zzz: 1\n", 1, 1, "known are accepted_as, analyzers, check_run"),
     ("text for a number", "sure: high\n", 1, 7, '"sure" must be a number, not "high"'),
     ("quoted number", 'sure: "0.5"\n', 1, 7, "remove the quotes"),
     ("number out of range", "sure: 1.5\n", 1, 7, '"sure" must be at most 1, not 1.5'),
