@@ -285,6 +285,8 @@ def test_under_a_path_a_person_signs_in_decides_and_signs_out(
         site.sign_in_as("alice")
         browser.resize(window, browser.WIDE)
         window.get(f"{site.url}/reviews")
+        window.delete_all_cookies()  # those of another test's site on this host
+        window.get(f"{site.url}/reviews")
         window.find_element(By.LINK_TEXT, "Sign in with GitHub").click()
         until(window, lambda: window.current_url == f"{site.url}/reviews")
         window.find_element(By.PARTIAL_LINK_TEXT, "Queue").click()
