@@ -133,13 +133,18 @@ def in_turns(ways: Sequence[Callable[[], Any]], repeat: int) -> tuple[list[Any],
     return results, least
 
 
-def main() -> None:
-    """Print the rows and the mean ratio."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def asked(description: str | None) -> argparse.Namespace:
+    """What the command line says: ``count`` windows, ``repeat`` times, ``model``'s folder."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--count", type=int, default=32)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--model", type=Path, default=DEFAULT_FOLDER)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print the rows and the mean ratio."""
+    options = asked(__doc__)
     torch.set_num_threads(1)
     examples = windows(Path(os.environ["MARGINALIA_DATA"]), options.count)
     ours = Ours(options.model)

@@ -10,7 +10,6 @@ it cannot hold an answer to the format of edits step by step, which serving does
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Sequence
@@ -20,8 +19,7 @@ from typing import Any
 import torch
 
 from models.generators.t5_edits import MAX_ANSWER
-from models.systems.shipped import DEFAULT_FOLDER
-from tests.bench.serving import BATCHES, Answers, Ours, in_turns, windows
+from tests.bench.serving import BATCHES, Answers, Ours, asked, in_turns, windows
 
 
 class CTranslate2:
@@ -55,11 +53,7 @@ class CTranslate2:
 
 def main() -> None:
     """Print a row for each kind of weights, way of decoding and batch."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=32)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--model", type=Path, default=DEFAULT_FOLDER)
-    options = parser.parse_args()
+    options = asked(__doc__)
     torch.set_num_threads(1)
     examples = windows(Path(os.environ["MARGINALIA_DATA"]), options.count)
     ours = Ours(options.model)

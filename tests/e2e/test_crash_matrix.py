@@ -118,27 +118,13 @@ def _case(github: Double, app: AppKeys, site: Site, pull: Pull, case: str) -> st
         hang_at=case.removeprefix("hang-") if kind.startswith("hang") else "",
     )
     if kind.startswith("hold"):
-        # a worker may end itself before it comes so far, and is started anew as by its supervisor
-        def reached() -> bool:
-            nonlocal first
-            first = first if is_alive(first) else site.worker()
-            return github.fault_hits(fault) > 0
-
-        wait_for(reached, PATIENCE, f"{case}: the request")
+        wait_for(lambda: github.fault_hits(fault) > 0, PATIENCE, f"{case}: the request")
         site.zygote.kill(first)
         github.release(fault)
     if kind != "lose":
         wait_for(lambda: not is_alive(first), PATIENCE, f"{case}: the kill")
         site.worker()
         site.worker()
-    else:
-
-        def posted() -> bool:
-            nonlocal first
-            first = first if is_alive(first) else site.worker()
-            return any(review["state"] == "COMMENTED" for review in github.reviews(pull))
-
-        wait_for(posted, PATIENCE, f"{case}: the review")
     github.wait_for_review(pull, seconds=PATIENCE)
     _wait_for_end(site, f"{case}-{pull.number}")
     return _judge(github, app, site, pull, case)
