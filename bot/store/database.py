@@ -8,6 +8,8 @@ disk. Times come from the database where there is a server, so that several mach
 from __future__ import annotations
 
 import hashlib
+import random
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -145,9 +147,26 @@ def _engine(url: sa.URL, pool_size: int) -> sa.Engine:
 
 
 def _sqlite_durable(connection: Any, _record: Any) -> None:
-    connection.execute("PRAGMA journal_mode=wal")
-    connection.execute("PRAGMA synchronous=FULL")
     connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    _sqlite_wal(connection)
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+def _sqlite_wal(connection: Any) -> None:
+    """Switch the file to WAL, waiting for other processes that open the same file at this moment.
+
+    SQLite does not wait ``busy_timeout`` here: changing the journal's mode, and opening while the
+    last connection elsewhere puts the log away, answer "database is locked" at once.
+    """
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.01, 0.05))
 
 
 def _sqlite_explicit(connection: Any, _record: Any) -> None:
