@@ -166,7 +166,7 @@ def _sqlite_wal(connection: Any) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
-            time.sleep(random.uniform(0.01, 0.05))
+            time.sleep(random.uniform(0.01, 0.05))  # noqa: S311 - a pause is no secret
 
 
 def _sqlite_explicit(connection: Any, _record: Any) -> None:
