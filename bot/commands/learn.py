@@ -76,9 +76,11 @@ def learn(
 
 def _from_export(ledger: Ledger, folder: Path, tell: Callable[[str], None]) -> None:
     import time
+    from collections import Counter
 
     from bot.errors import FatalError
     from bot.learn.export import batches
+    from bot.learn.remarks import told as told_counts
     from bot.learn.store import Learnt
 
     if not folder.exists():
@@ -89,11 +91,14 @@ def _from_export(ledger: Ledger, folder: Path, tell: Callable[[str], None]) -> N
     if before is not None:
         tell(f"going on behind line {before[1]} of {before[0]}")
     kept = 0
-    for remarks, place, wrong in batches(folder, before):
+    tally: Counter[str] = Counter()
+    for remarks, place, wrong in batches(folder, before, tally=tally):
         kept += learnt.put(source, remarks, place, time.time())
         for line in wrong:
             tell(line)
         tell(f"{place[0]}: {place[1]} lines read, {kept} remarks kept")
+    if tally:
+        tell(f"{folder}: {told_counts(tally)}")
 
 
 def _from_github(
@@ -106,6 +111,7 @@ def _from_github(
     from bot.github.heads import GitHubHeads
     from bot.jobs.forge import ForgeError
     from bot.learn.github import History, installation_of, repository_ref, told
+    from bot.learn.remarks import told as told_counts
     from bot.learn.store import Learnt
     from bot.review.remote import reading_identity
 
@@ -127,6 +133,8 @@ def _from_github(
         for remarks, place in history.batches(before):
             kept += learnt.put(ref.repository, remarks, place, time.time())
             tell(f"{ref.repository}: {told(place)} read, {kept} remarks kept")
+        if history.tally:
+            tell(f"{ref.repository}: {told_counts(history.tally)}")
     except ValueError as error:
         raise FatalError(str(error)) from error
     except ForgeError as error:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from bot.errors import FatalError
 from bot.learn.remarks import (
+    Dropped,
     Remark,
     is_bot,
     is_small_talk,
@@ -39,13 +41,19 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def batches(
-    folder: Path, after: Place | None = None, size: int = BATCH
+    folder: Path,
+    after: Place | None = None,
+    size: int = BATCH,
+    tally: Counter[str] | None = None,
 ) -> Iterator[tuple[list[Remark], Place, list[str]]]:
     """Remarks worth keeping, the place behind them, and what was wrong with lines in between.
 
-    ``after`` is the place where an earlier run stopped.
+    ``after`` is the place where an earlier run stopped. ``tally`` counts the lines read:
+    ``Dropped``'s values and ``kept``. Who wrote any of the lines is taken out of all texts.
     """
     files = files_of(folder)
+    people = _authors(files)
+    counts: Counter[str] = Counter() if tally is None else tally
     names = [path.name for path in files]
     start, done = 0, 0
     if after is not None and after[0] in names:
@@ -59,12 +67,15 @@ def batches(
                 if number <= done:
                     continue
                 try:
-                    remark = _remark(json.loads(text), folder.name)
+                    found = _remark(json.loads(text), folder.name, people)
                 except (ValueError, TypeError) as error:
                     wrong.append(f"{path}:{number}: left out: {error}")
-                    remark = None
-                if remark is not None:
-                    batch.append(remark)
+                    found = Dropped.UNREADABLE
+                if isinstance(found, Remark):
+                    batch.append(found)
+                    counts["kept" if found.comment else Dropped.NOT_FOLLOWED] += 1
+                else:
+                    counts[found] += 1
                 if number % size == 0:
                     yield batch, [path.name, number], wrong
                     batch, wrong = [], []
@@ -79,18 +90,36 @@ def _open(path: Path) -> TextIO:
     return path.open("r", encoding="utf-8", errors="replace")
 
 
-def _remark(row: Any, name: str) -> Remark | None:
+def _authors(files: list[Path]) -> set[str]:
+    """The logins of all who wrote a line; a line that cannot be read names nobody."""
+    found: set[str] = set()
+    for path in files:
+        with _open(path) as handle:
+            for text in handle:
+                if '"author"' not in text:
+                    continue
+                try:
+                    row = json.loads(text)
+                except ValueError:
+                    continue
+                if isinstance(row, dict):
+                    found.add(str(row.get("author") or ""))
+    return found
+
+
+def _remark(row: Any, name: str, people: set[str]) -> Remark | Dropped:
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     hunk, said = row.get("diff_hunk"), row.get("comment")
     if not isinstance(hunk, str) or not isinstance(said, str):
         raise ValueError("diff_hunk and comment must be text")
     if is_bot(str(row.get("author") or "")):
-        return None
-    author = str(row.get("author") or "")
-    comment = without_people(said, [author] if author else [])
-    if is_small_talk(comment) or not hunk.strip():
-        return None
+        return Dropped.BOT
+    comment = without_people(said, people)
+    if is_small_talk(comment):
+        return Dropped.SMALL_TALK
+    if not hunk.strip():
+        return Dropped.NO_LINES
     repository = str(row.get("repo") or name)
     line = row.get("line")
     made = Remark(

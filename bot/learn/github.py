@@ -1,24 +1,27 @@
 """Reading history from GitHub: the review comments of merged pull requests and what followed.
 
-What followed is read from the blobs, as for our own comments: the commented lines as the comment
-found them are looked for in the head that was merged (``bot.feedback.region``).
+Who took part is asked for before the first text is kept, and again by every run: a login that
+stands in a text is taken out whoever read the pull request where that person took part, and no
+name need be kept from one run to the next.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from bot.feedback.region import Anchor, Fate, follow
 from bot.feedback.watcher import Heads
 from bot.github import requests as rq
 from bot.github.client import Api
 from bot.github.errors import Answered
 from bot.jobs.forge import PullRef, Transient
+from bot.learn.followed import Aftermath
 from bot.learn.remarks import (
+    Dropped,
     Remark,
     is_bot,
     is_small_talk,
@@ -26,10 +29,11 @@ from bot.learn.remarks import (
     without_people,
     without_text,
 )
-from models.change import Side
 
 PAGE = 50
 """Pull requests listed at a time."""
+PEOPLE_PAGE = 100
+"""Rows listed at a time where only logins are read: the most that GitHub gives."""
 LONGEST_WAIT = 3_700.0
 """The longest wait, in seconds, for a limit that GitHub names: it is reset every hour."""
 TRIES = 6
@@ -50,6 +54,8 @@ class History:
         heads: reads files at commits.
         ref: names the repository (the pull request's number does not count).
         tell: told about waits, one line each.
+
+    ``tally`` counts the comments that this object has read: ``Dropped``'s values and ``kept``.
     """
 
     def __init__(
@@ -65,7 +71,8 @@ class History:
         self._ref = ref
         self._tell = tell
         self._sleep = sleep
-        self._people: set[str] = set()
+        self._people: set[str] | None = None
+        self.tally: Counter[str] = Counter()
 
     def batches(self, after: Place | None = None) -> Iterator[tuple[list[Remark], Place]]:
         """A pull request's remarks at a time, and the place behind it.
@@ -121,11 +128,14 @@ class History:
     def _listed(
         self, page: int, sort: str, direction: str, size: int | None = None
     ) -> list[dict[str, Any]]:
-        path = f"{rq.repository(self._ref.repository)}/pulls"
         asked = rq.listing(
-            path, size or PAGE, state="closed", sort=sort, direction=direction, page=page
+            self._pulls, size or PAGE, state="closed", sort=sort, direction=direction, page=page
         )
         return list(self._patiently(partial(self._api.data, asked)))
+
+    @property
+    def _pulls(self) -> str:
+        return f"{rq.repository(self._ref.repository)}/pulls"
 
     def _remarks(self, pull: dict[str, Any]) -> list[Remark]:
         if not pull.get("merged_at"):
@@ -133,27 +143,32 @@ class History:
         number = int(pull["number"])
         listed = rq.pull_comments(self._ref.repository, number)
         rows = self._patiently(lambda: list(self._api.items(listed)))
+        if not rows:
+            return []
         author = _login(pull)
-        self._people |= {author, *(_login(row) for row in rows)} - {""}
+        people = self._everyone() | {author, *map(_login, rows)}
+        aftermath = Aftermath(self._heads, self._ref, str(pull["head"]["sha"]))
         made = []
         for row in sorted(rows, key=lambda row: int(row["id"])):
-            user = row.get("user") or {}
-            if row.get("in_reply_to_id") or is_bot(_login(row), str(user.get("type") or "")):
-                continue
-            if _login(row) == author:
-                continue
-            remark = self._remark(row, str(pull["head"]["sha"]))
-            if remark is not None:
-                made.append(remark)
+            found = _dropped(row, author) or self._remark(row, people, aftermath)
+            if isinstance(found, Remark):
+                made.append(found)
+                self.tally["kept" if found.comment else Dropped.NOT_FOLLOWED] += 1
+            else:
+                self.tally[found] += 1
         return made
 
-    def _remark(self, row: dict[str, Any], merged: str) -> Remark | None:
-        comment = without_people(str(row.get("body") or ""), self._people)
+    def _remark(
+        self, row: dict[str, Any], people: set[str], aftermath: Aftermath
+    ) -> Remark | Dropped:
+        comment = without_people(str(row.get("body") or ""), people)
         hunk = str(row.get("diff_hunk") or "")
         line = row.get("original_line") or row.get("line")
-        if is_small_talk(comment) or not hunk or not isinstance(line, int):
-            return None
-        followed = self._patiently(lambda: self._followed(row, line, merged))
+        if is_small_talk(comment):
+            return Dropped.SMALL_TALK
+        if not hunk or not isinstance(line, int):
+            return Dropped.NO_LINES
+        followed = self._patiently(lambda: aftermath.of(row, line))
         made = Remark(
             key=key_of(row["id"]),
             repository=self._ref.repository,
@@ -167,21 +182,27 @@ class History:
         )
         return without_text(made) if followed is False else made
 
-    def _followed(self, row: dict[str, Any], line: int, merged: str) -> bool | None:
-        """Whether the lines were changed after the comment; ``None`` where that cannot be told."""
-        if row.get("side") == "LEFT":
-            return None
-        path = str(row["path"])
-        text = self._heads.text(self._ref, path, str(row.get("original_commit_id") or ""))
-        if text is None:
-            return None
-        start = row.get("original_start_line") or line
-        try:
-            anchor = Anchor(path, text, int(start), line, None, Side.RIGHT)
-        except ValueError:
-            return None
-        fate = follow(anchor, self._heads.text(self._ref, path, merged)).fate
-        return fate is not Fate.UNCHANGED
+    def _everyone(self) -> set[str]:
+        """Who ever opened a pull request here or said something on a line of one."""
+        if self._people is None:
+            people = self._logins(self._pulls, {"state": "all"})
+            people |= self._logins(f"{self._pulls}/comments", {})
+            self._people = people - {""}
+        return self._people
+
+    def _logins(self, path: str, what: dict[str, str]) -> set[str]:
+        found: set[str] = set()
+        page = 1
+        while True:
+            # a page at a time: the rows of a large repository do not fit into memory
+            asked = rq.listing(
+                path, PEOPLE_PAGE, sort="created", direction="asc", page=page, **what
+            )
+            rows = self._patiently(partial(self._api.data, asked))
+            found |= {_login(row) for row in rows}
+            if len(rows) < PEOPLE_PAGE:
+                return found
+            page += 1
 
     def _patiently(self, ask: Callable[[], T]) -> T:
         for attempt in range(TRIES):
@@ -215,6 +236,16 @@ def installation_of(api: Api, name: str) -> int | None:
         if error.status == 404:
             return None
         raise
+
+
+def _dropped(row: dict[str, Any], author: str) -> Dropped | None:
+    """Why a comment is not a reviewer's remark; ``None`` where it is one."""
+    login, kind = _login(row), str((row.get("user") or {}).get("type") or "")
+    if row.get("in_reply_to_id"):
+        return Dropped.REPLY
+    if not login or is_bot(login, kind):
+        return Dropped.BOT
+    return Dropped.AUTHOR if login == author else None
 
 
 def _login(row: dict[str, Any]) -> str:

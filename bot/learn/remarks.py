@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 _MENTION = re.compile(r"(?<![\w`/.@])@[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?(?![\w/])")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _PERSON_LINE = re.compile(r"(?im)^\s*(co-authored-by|signed-off-by|reviewed-by|cc)\s*:.*$")
 _PROFILE = re.compile(r"https?://github\.com/(?!orgs/)[A-Za-z0-9-]+(?=[\s)\].,]|$)")
+_WORD = re.compile(r"(?<![\w@-])[\w-]+")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SMALL_TALK = """
 thanks thank you thx ty cheers lgtm nice great good cool awesome perfect done fixed yes yep yeah no
@@ -26,6 +28,25 @@ _SMALL = frozenset(_SMALL_TALK.split())
 SOMEONE = "@someone"
 LEAST_LOGIN = 4
 """A login of fewer characters is looked for as a mention only."""
+
+
+class Dropped(StrEnum):
+    """Why a comment teaches nothing; of ``NOT_FOLLOWED`` it is kept that there was one."""
+
+    REPLY = "replies"
+    BOT = "by bots or deleted accounts"
+    AUTHOR = "by the author of the change"
+    SMALL_TALK = "small talk"
+    NO_LINES = "on no lines"
+    NOT_FOLLOWED = "that nothing followed"
+    UNREADABLE = "unreadable"
+
+
+def told(tally: Mapping[str, int]) -> str:
+    """A tally of comments (``Dropped``'s values and ``kept``) for a person."""
+    reasons = [f"{one.value} {tally[one]}" for one in Dropped if tally.get(one)]
+    dropped = f"; dropped: {', '.join(reasons)}" if reasons else ""
+    return f"{sum(tally.values())} comments read, {tally.get('kept', 0)} kept{dropped}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +79,15 @@ def without_people(text: str, logins: Iterable[str] = ()) -> str:
     ``logins`` are of people who took part: where one stands as a word, it goes too, unless it is
     so short that it may be a word of its own.
     """
-    known = [re.escape(one) for one in logins if len(one) >= LEAST_LOGIN]
-    names = re.compile(rf"(?i)(?<![\w@-])(?:{'|'.join(known)})(?![\w-])") if known else None
+    known = {one.lower() for one in logins if len(one) >= LEAST_LOGIN}
     text = _PERSON_LINE.sub("", text)
     text = _EMAIL.sub("someone", text)
     text = _PROFILE.sub("someone", text)
     parts = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.DOTALL)
     for at in range(0, len(parts), 2):
         parts[at] = _MENTION.sub(SOMEONE, parts[at])
-        if names is not None:
-            parts[at] = names.sub(SOMEONE, parts[at])
+        if known:
+            parts[at] = _WORD.sub(lambda m: SOMEONE if m[0].lower() in known else m[0], parts[at])
     return "".join(parts).strip()
 
 

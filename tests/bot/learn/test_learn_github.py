@@ -64,12 +64,15 @@ def past(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
     names = ["orders", "items", "users", "carts", "bills", "stock", "given-up", "later"]
     for at, name in enumerate(names):
         pull = life.open(file(name), name)
-        first = remark(life, pull, name, f"{SAID} See what alice did with number {at} of them.")
+        said = f"{SAID} See what alice, alice-lee or zoe-late did with number {at} of them."
+        first = remark(life, pull, name, said)
         if name == "orders":
             remark(life, pull, name, "Thanks!")
             remark(life, pull, name, "I am the author, and this is a note.", "alice")
             life.github.review_comment(pull, "I agree, alice-lee.", in_reply_to=first)
             remark(life, pull, name, "@carol please ask bob@acme.org about it.", "alice-lee")
+        if name == "stock":
+            remark(life, pull, name, "Thanks!", "zoe-late")
         if at % 2 == 0:
             follow(life, name)
         if name == "given-up":
@@ -80,8 +83,8 @@ def past(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
     return life
 
 
-def names(database: Ledger) -> list[tuple[str, bool | None]]:
-    return [(one.path, one.followed) for one in Learnt(database.database).remarks()]
+def names(database: Ledger) -> list[tuple[str, bool | None, str]]:
+    return [(one.path, one.followed, one.comment) for one in Learnt(database.database).remarks()]
 
 
 def history(life: Life, tell: list[str]) -> History:
@@ -118,11 +121,11 @@ def test_pages_limits_and_what_is_merged_later(past: Life, monkeypatch: pytest.M
     assert [one.followed for one in found] == [True, True, False, True, False, True, False]
     text = " ".join(one.comment for one in found)
     assert "number 0 of them" in text
-    assert not any(name in text for name in ("alice", "carol", "bob", "number 1"))
+    assert not any(name in text for name in ("alice", "zoe", "carol", "bob", "number 1"))
     before = len(past.github.calls("GET"))
     assert read(past, told, learnt) == 0
     again = [one["path"] + "?" + one["query"] for one in past.github.calls("GET")[before:]]
-    assert len(again) < 6, again  # nothing is read again but the last one
+    assert len(again) < 8, again  # nothing is read again but the last one
 
     time.sleep(1.1)  # GitHub's times are whole seconds
     late = past.github.pull(past.repo, 8)
@@ -150,7 +153,7 @@ def test_kill_9_while_github_is_read_and_again(
         data = str(tmp_path / folder)
         return [sys.executable, "-m", "bot.cli", "learn", past.repo, "--data-dir", data]
 
-    def rows(folder: str) -> list[tuple[str, bool | None]]:
+    def rows(folder: str) -> list[tuple[str, bool | None, str]]:
         ledger = Ledger(f"sqlite:///{tmp_path / folder / 'marginalia.db'}")
         found = names(ledger)
         ledger.close()
@@ -161,6 +164,10 @@ def test_kill_9_while_github_is_read_and_again(
     )
     assert done.returncode == 0, done.stderr
     assert f"{past.repo}: 4 remarks" in done.stdout
+    assert (
+        "11 comments read, 4 kept; dropped: replies 1, by the author of the change 1, small talk 2,"
+        " that nothing followed 3\n"
+    ) in done.stderr
     expected = rows("one")
     assert len(expected) == 7
 
@@ -182,6 +189,9 @@ def test_kill_9_while_github_is_read_and_again(
     assert again.returncode == 0, again.stderr
     assert "going on behind #" in again.stderr
     assert rows("two") == expected
+    # alice-lee took part before the kill only, zoe-late after it only
+    (carts,) = [text for path, _, text in rows("two") if path == "shop/bills.py"]
+    assert carts == f"{SAID} See what @someone, @someone or @someone did with number 4 of them."
 
 
 NEW = FETCH.format(name="prices").replace("attempt in range(3)", "attempt in range(5)")
