@@ -6,20 +6,17 @@ Trans-Review's own records, and AutoTransform's raw pairs abstracted in the same
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from models.preprocess.abstraction import abstract
+from models.training import methods
 from models.training.examples import Example, diff_edits, join, pieces
+from models.training.methods import LONGEST_METHOD
 from models.training.records import Record, records
 
-LONGEST_METHOD = 1200
-"""Characters of an abstracted method at most; longer ones would not fit the model's window."""
-MOST_WRITTEN = 24
-_PACKAGE = re.compile(r"\b(?:[a-z_][a-z0-9_]*\s*\.\s*){2,}(?=[A-Z])")
+RESHUFFLED = 0.7
+"""Share of the drawn examples whose placeholders get other numbers."""
 
 
 class Reviews:
@@ -42,11 +39,11 @@ class Reviews:
 
     def before(self, rng: random.Random) -> Example | None:
         """CRB: the revision from the code alone."""
-        return abstracted_example(rng.choice(self.rows), "crb")
+        return abstracted_example(_view(rng.choice(self.rows), rng), "crb")
 
     def after(self, rng: random.Random) -> Example | None:
         """CRA: the revision from the marked code and the comment."""
-        return abstracted_example(rng.choice(self.rows), "cra")
+        return abstracted_example(_view(rng.choice(self.rows), rng), "cra")
 
     def unrevised(self, rng: random.Random) -> Example | None:
         """CRB on the revised side: nothing to revise."""
@@ -55,43 +52,56 @@ class Reviews:
 
     def remark(self, rng: random.Random) -> Example | None:
         """RCG in its dialect: lower case, no stop words, marked as its own."""
-        row = rng.choice(self.rows)
+        row = _view(rng.choice(self.rows), rng)
         lines = pieces(row["marked_code"])
         if len(lines) > 40 or len(row["marked_code"]) > LONGEST_METHOD:
             return None
         return Example("rcg", "abstracted", lines, reply=row["comment"], origin="trans_review")
 
 
-class Transformed:
-    """``autotransform`` in the abstracted dialect: CRB pairs whose revision is small.
+class Methods:
+    """Methods of other sets in this dialect (``methods``), where the revision is small.
 
-    Its methods spell every type with its package; Trans-Review's do not, so packages are cut off
-    before the abstraction. Revisions that write more than ``MOST_WRITTEN`` tokens are left out
-    (three quarters of Trans-Review's write 17 or fewer), and so is every method that Trans-Review's
-    ``valid`` or the held part of its training file has: both sets were taken from the same hosts.
+    Every method that Trans-Review's ``valid`` or the held part of its training file has is left
+    out: the sets were taken from the same hosts.
 
     Args:
         folder: the data sets' folder.
-        limit: raw pairs to read at most.
+        limit: raw records to read of each set at most.
     """
 
     def __init__(self, folder: Path, limit: int | None = None) -> None:
         barred = {row["code"] for part in ("held", "valid") for row in Reviews(folder, part).rows}
-        self.rows: list[Record] = []
-        raw = records(folder / "autotransform" / "pairs.jsonl.gz")
-        for row in islice(raw, limit):
-            code, revised = (_PACKAGE.sub("", row[key]) for key in ("code", "revised"))
-            if len(code) > LONGEST_METHOD:
-                continue
-            code, revised = abstract(code, revised).texts
-            edits = diff_edits(pieces(code), pieces(revised))
-            written = sum(len(line.split()) for edit in edits for line in edit.lines)
-            if edits and written <= MOST_WRITTEN and code not in barred:
-                self.rows.append({"code": code, "revised": revised, "comment": ""})
+        self.sets: dict[str, list[Record]] = {
+            name: [row for row in rows if row["code"] not in barred]
+            for name, rows in (
+                ("autotransform", methods.transformed(folder, limit)),
+                ("codrep", methods.repaired(folder, limit)),
+                ("edits", methods.committed(folder, "train", limit)),
+            )
+        }
+        self.comments = [row["comment"].split() for row in Reviews(folder, "train").rows]
+
+    def _draw(self, rng: random.Random) -> tuple[str, Record]:
+        name = rng.choices([*self.sets], [len(rows) for rows in self.sets.values()])[0]
+        return name, _view(rng.choice(self.sets[name]), rng)
 
     def before(self, rng: random.Random) -> Example | None:
         """CRB: the revision from the code alone."""
-        return abstracted_example(rng.choice(self.rows), "crb", "autotransform")
+        name, row = self._draw(rng)
+        return abstracted_example(row, "crb", name)
+
+    def after(self, rng: random.Random) -> Example | None:
+        """Weak CRA: the commit's message, or a made-up comment that names some of the edit."""
+        name, row = self._draw(rng)
+        if not row["comment"]:
+            row = methods.hinted(row, rng.choice(self.comments), rng)
+        return abstracted_example(row, "cra", name)
+
+
+def _view(row: Record, rng: random.Random) -> Record:
+    """The record as it is, or (seven in ten times) with its placeholders' numbers dealt anew."""
+    return methods.reshuffled(row, rng) if rng.random() < RESHUFFLED else row
 
 
 def abstracted_example(row: Record, task: str, origin: str = "trans_review") -> Example | None:
@@ -107,8 +117,10 @@ def abstracted_example(row: Record, task: str, origin: str = "trans_review") -> 
     if len(lines) > 40 or len(row["code"]) > LONGEST_METHOD:
         return None
     changed: frozenset[int] = frozenset()
-    if task == "cra":
+    if task == "cra" and "marked_code" in row:
         changed = marked_pieces(row["marked_code"])
+    elif task == "cra":
+        changed = frozenset(i for e in edits for i in range(e.first, max(e.end, e.first + 1)))
     return Example(
         task,
         "abstracted",
@@ -135,10 +147,11 @@ def abstracted_mixture(
 ) -> list[tuple[float, Callable[[random.Random], Any]]]:
     """For a model of the abstracted dialect alone, where every method was revised."""
     reviews = Reviews(folder, "train")
-    java = Transformed(folder, limit)
+    java = Methods(folder, limit)
     return [
-        (0.5, reviews.after),
-        (0.28, reviews.before),
-        (0.16, java.before),
-        (0.06, reviews.remark),
+        (0.4, reviews.after),
+        (0.21, reviews.before),
+        (0.17, java.after),
+        (0.19, java.before),
+        (0.03, reviews.remark),
     ]

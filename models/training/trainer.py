@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+from transformers.models.t5.modeling_t5 import T5Attention
 
 from models.crscore.encoder import fast_bfloat16
 from models.generators.line_edits import EditCodec
@@ -58,7 +59,8 @@ class TrainOptions:
     runs with equal options and threads on one machine give weights that are equal to the last
     bit, where neither was interrupted (a resumed one draws other examples). ``tokens`` is the
     number of padded source tokens a batch. ``rate`` is relative: each parameter moves by
-    ``rate`` times its own root mean square (see ``scale_rates``). Longer examples than
+    ``rate`` times its own root mean square (see ``scale_rates``). ``dropout`` is the share of
+    activations and attention weights set to zero in training. Longer examples than
     ``longest_source`` and ``longest_answer`` (tokens) are left out. A fresh model starts from a
     rough copying circuit and spends its first ``game_minutes`` on copying games (``copying``),
     then the time up to ``short_minutes`` on short windows (``SHORT`` tokens), of which it sees
@@ -78,6 +80,7 @@ class TrainOptions:
     encoder_layers: int = 4
     decoder_layers: int = 3
     rate: float = 1.5e-2
+    dropout: float = 0.0
     tokens: int = 8192
     longest_source: int = MAX_SOURCE
     longest_answer: int = MAX_ANSWER
@@ -141,6 +144,18 @@ def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]
     model = T5ForConditionalGeneration(config)
     start_copying(model, options.seed)
     return tokenizer, model
+
+
+def set_dropout(model: torch.nn.Module, share: float) -> None:
+    """Drop this share in training everywhere that T5 does; its configuration stays as it is.
+
+    A checkpoint is made with the share that it was saved with, which for ours is 0.
+    """
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = share
+        elif isinstance(module, T5Attention):
+            module.dropout = share
 
 
 def rate_at(progress: float, peak: float) -> float:
@@ -224,6 +239,7 @@ def train(
     else:
         tokenizer, model = build(options)
         tokenizer.save(str(token_file))
+    set_dropout(model, options.dropout)
     codec = EditCodec(tokenizer)
     optimizer = torch.optim.AdamW(
         [{"params": [parameter]} for parameter in model.parameters()],

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
 import random
-import re
-from pathlib import Path
 
 import pytest
 
 from models.generators.line_edits import LineEdit, apply_edits
 from models.training.abstracted import (
-    Reviews,
-    Transformed,
     abstracted_example,
     marked_pieces,
 )
@@ -209,21 +205,3 @@ def test_the_size_of_a_window_does_not_tell_whether_it_was_revised(tmp_path):
         for maker in (edits.revision, edits.unrevised, edits.spoiled)
     }
     assert max(sizes.values()) - min(sizes.values()) < 0.5, sizes
-
-
-@pytest.mark.data
-def test_transformed_methods_are_of_the_abstracted_dialect(data_folder: Path) -> None:
-    java = Transformed(data_folder, limit=400)
-    barred = {row["code"] for part in ("held", "valid") for row in Reviews(data_folder, part).rows}
-    assert 100 < len(java.rows) < 400
-    for row in java.rows:
-        assert row["code"] not in barred
-        assert not re.search(r"\b(java|android|com|org) \. [a-z]", row["code"]), row["code"]
-    example = java.before(random.Random(1))
-    assert example is not None
-    assert (example.task, example.language, example.origin) == (
-        "crb",
-        "abstracted",
-        "autotransform",
-    )
-    assert example.edits
