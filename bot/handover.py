@@ -38,10 +38,15 @@ class Handover:
         """A person's token for one candidate of the queue."""
         return self._fernet.encrypt(json.dumps([number, login, token]).encode()).decode()
 
-    def open(self, sealed: str, number: int, login: str) -> str | None:
-        """The token; ``None`` where it is another's, too old, or sealed with another secret."""
+    def open(
+        self, sealed: str, number: int, login: str, within: int | None = GOOD_SECONDS
+    ) -> str | None:
+        """The token; ``None`` where it is another's, sealed with another secret, or too old.
+
+        ``within`` is how old it may be, in seconds; ``None`` is any age.
+        """
         try:
-            made = json.loads(self._fernet.decrypt(sealed.encode(), ttl=GOOD_SECONDS))
+            made = json.loads(self._fernet.decrypt(sealed.encode(), ttl=within))
         except (InvalidToken, ValueError):
             return None
         if not isinstance(made, list) or made[:2] != [number, login]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -211,10 +212,46 @@ def sealed_of(database: Database, batch: str) -> list[Sealed]:
         return [Sealed(*row) for row in session.execute(query.order_by(ApprovalRow.id.desc()))]
 
 
-def unseal(database: Database, batch: str) -> None:
-    """Erase what would let a batch be posted in a person's name."""
+def in_hand(database: Database, login: str) -> int:
+    """How many accepted candidates are still to be posted in this person's name."""
+    query = sa.select(sa.func.count(ApprovalRow.id)).where(
+        ApprovalRow.state.in_(TO_POST),
+        ApprovalRow.sealed != "",
+        sa.func.lower(ApprovalRow.by) == login.lower(),
+    )
+    with database.read() as session:
+        return int(session.execute(query).scalar_one())
+
+
+def erase_spent(database: Database, before: float) -> int:
+    """Erase what let a worker post in a person's name where nothing is posted with it any more.
+
+    A candidate that was outdated keeps it for its batch's sake, until it is of no use.
+    """
+    spent = sa.and_(
+        ApprovalRow.sealed != "",
+        ApprovalRow.state.not_in(TO_POST),
+        ApprovalRow.decided_at < before,
+    )
+    with database.read() as session:
+        if session.execute(sa.select(ApprovalRow.id).where(spent).limit(1)).first() is None:
+            return 0
     with database.write() as session:
-        session.execute(sa.update(ApprovalRow).where(ApprovalRow.batch == batch).values(sealed=""))
+        done: Any = session.execute(sa.update(ApprovalRow).where(spent).values(sealed=""))
+        return int(done.rowcount)
+
+
+def unseal(database: Database, batch: str, why: str) -> None:
+    """Erase what would let a batch be posted in a person's name; its review's notes say why."""
+    reviews = sa.select(ReviewRow).join(Job, Job.id == ReviewRow.job_id).where(Job.key == batch)
+    with database.write() as session:
+        sealed = sa.and_(ApprovalRow.batch == batch, ApprovalRow.sealed != "")
+        people = session.execute(sa.select(ApprovalRow.by).where(sealed).distinct()).scalars()
+        said = ", ".join(sorted(people))
+        note = f"posted by the bot in place of {said}, who accepted it: {why}"
+        for review in session.execute(reviews).scalars() if said else ():
+            review.notes = [*review.notes, note]
+        session.execute(sa.update(ApprovalRow).where(sealed).values(sealed=""))
 
 
 def accepted_by(database: Database, batch: str) -> frozenset[str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from bot.feedback.waiting import Sealed, sealed_of, unseal
+from bot.feedback.waiting import Sealed, erase_spent, sealed_of, unseal
 from bot.github.auth import Identity, Pace, TokenIdentity
 from bot.github.errors import Answered
 from bot.github.forge import GitHubForge
-from bot.handover import Handover
+from bot.github.sign_out import SignOuts
+from bot.github.text import one_line
+from bot.handover import GOOD_SECONDS, Handover
 from bot.jobs.forge import Forge
 from bot.settings import Settings
 from bot.store.database import Database
@@ -54,7 +56,7 @@ class InPerson:
                     return GitHubForge(identity, self.settings.github_url)
             except Answered as error:
                 log.info("a person's token is not taken", extra={"reason": str(error)})
-        self.decline(batch)
+        self.decline(batch, "GitHub does not take their sign-in any more")
         return None
 
     def bot(self, logins: frozenset[str]) -> Forge:
@@ -66,9 +68,14 @@ class InPerson:
             also=logins,
         )
 
-    def decline(self, batch: str) -> None:
-        """The bot posts this batch."""
-        unseal(self.database, batch)
+    def decline(self, batch: str, why: str) -> None:
+        """The bot posts this batch, and the review says why."""
+        unseal(self.database, batch, one_line(why, 300))
+
+    def finish(self, now: float) -> None:
+        """Forget what is not needed any more; end the sign-ins of who left meanwhile."""
+        erase_spent(self.database, now - GOOD_SECONDS)
+        SignOuts(self.database, self.settings).finish(now)
 
 
 def _token(handover: Handover, people: list[Sealed]) -> str | None:

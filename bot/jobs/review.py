@@ -323,7 +323,7 @@ class ReviewRunner:
         if person is None or not sealed_of(self._ledger.database, job.key):
             raise error
         log.info("the bot posts in a person's place", extra={"reason": str(error)})
-        person.decline(job.key)
+        person.decline(job.key, str(error))
 
     def _publisher(self, job: Job) -> Publisher:
         return Publisher(

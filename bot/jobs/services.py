@@ -51,8 +51,12 @@ class InPerson(Protocol):
         """The bot's forge, which also finds again what these people posted themselves."""
         ...
 
-    def decline(self, batch: str) -> None:
-        """From now on the bot posts this batch."""
+    def decline(self, batch: str, why: str) -> None:
+        """From now on the bot posts this batch, and its review says why."""
+        ...
+
+    def finish(self, now: float) -> None:
+        """Forget what is not needed any more, and end the sign-ins of who left meanwhile."""
         ...
 
 

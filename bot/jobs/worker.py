@@ -101,6 +101,10 @@ class Worker:
         )
         approver = Approver(ledger, self._queue, services.forge)
         self._chores = (*chores, Chore("approvals", APPROVALS_EVERY, lambda: _each(approver)))
+        person = services.in_person
+        if person is not None:
+            tidy = Chore("sign-outs", APPROVALS_EVERY, lambda: person.finish(time.time()))
+            self._chores += (tidy,)
         watcher = services.watcher
         if watcher is not None:
             self._chores += (Chore("reactions", REACTIONS_EVERY, lambda: _poll(watcher)),)

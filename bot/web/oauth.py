@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import logging
 import secrets
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import requests
 
-from bot.github.auth import API_VERSION, Pace, TokenIdentity
+from bot.github.auth import Pace, TokenIdentity
 from bot.github.client import Api
 from bot.github.requests import get
 from bot.settings import Settings
 
-log = logging.getLogger(__name__)
-
 CALLBACK = "/auth/callback"
 _PACE = Pace(between_requests=0, between_writes=0, timeout=10, max_wait=2, backoff=0.2)
 _TIMEOUT = 10.0
-_SHORT_TIMEOUT = 3.0
 
 
 class SignInError(Exception):
@@ -86,33 +82,6 @@ def exchange(settings: Settings, attempt: Attempt, code: str, callback: str) -> 
         said = str(data.get("error", "no token"))[:60] if isinstance(data, dict) else "no token"
         raise SignInError(f"GitHub did not take the sign-in ({said}): begin again.")
     return token
-
-
-def revoke(settings: Settings, token: str) -> bool:
-    """Ask GitHub to take a person's token back; whether it is gone.
-
-    Nobody waits for it longer than some seconds: a token that is left ends by itself.
-    """
-    secret = settings.client_secret
-    if secret is None or not settings.client_id:
-        return False
-    try:
-        answer = requests.delete(
-            f"{settings.github_api_url}/applications/{quote(settings.client_id, safe='')}/token",
-            auth=(settings.client_id, secret.get_secret_value()),
-            json={"access_token": token},
-            headers={"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": API_VERSION},
-            timeout=_SHORT_TIMEOUT,
-            allow_redirects=False,
-        )
-    except requests.RequestException as error:
-        log.warning("a token was not revoked", extra={"reason": type(error).__name__})
-        return False
-    # 404 and 422: there is no such token (any more)
-    gone = answer.status_code in (204, 404, 422)
-    if not gone:
-        log.warning("a token was not revoked", extra={"status": answer.status_code})
-    return gone
 
 
 def api_of(settings: Settings, token: str) -> Api:

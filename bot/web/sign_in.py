@@ -9,10 +9,12 @@ from flask import Blueprint, Response, g, make_response, redirect, render_templa
 from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as BaseResponse
 
+from bot.github.sign_out import SignOuts
 from bot.jobs.forge import ForgeError
 from bot.web.cookies import cookie_name, cookie_path, is_private, is_secure
 from bot.web.desk import Desk
-from bot.web.oauth import CALLBACK, Attempt, SignInError, exchange, login_of, revoke
+from bot.web.oauth import CALLBACK, Attempt, SignInError, exchange, login_of
+from bot.web.paging import whole_number
 from bot.web.people import SESSION_SECONDS, same
 
 ATTEMPT_COOKIE = "marginalia_sign_in"
@@ -86,8 +88,8 @@ def add(pages: Blueprint, desk: Desk) -> None:
 
     @pages.post("/sign-out")
     def sign_out() -> BaseResponse:
-        _end(desk)
-        made = redirect(url_for("web.sign_in"))
+        left = _end(desk)
+        made = redirect(url_for("web.sign_in", left=left or None))
         made.delete_cookie(
             cookie_name(desk),
             path=cookie_path(),
@@ -98,18 +100,26 @@ def add(pages: Blueprint, desk: Desk) -> None:
         return made
 
 
-def _end(desk: Desk) -> None:
-    """End the session here, whatever GitHub says, and then its token there."""
-    desk.sessions.end(desk.person)
-    desk.access.forget(desk.person)
-    revoke(desk.settings, desk.person.token)
+def _end(desk: Desk) -> int:
+    """End the session here, whatever GitHub says, and then its token there.
+
+    How many candidates are still posted in the person's name before the token ends.
+    """
+    person = desk.person
+    desk.sessions.end(person)
+    desk.access.forget(person)
+    return SignOuts(desk.database, desk.settings).of(person.login, person.token, desk.now())
 
 
 def _sign_in(desk: Desk, after: str | None, said: str = "", status: int = 200) -> Response:
     problem = _problem(desk)
     made = make_response(
         render_template(
-            "sign_in.html", after=_place(after), problem=problem or said, can=not problem
+            "sign_in.html",
+            after=_place(after),
+            problem=problem or said,
+            can=not problem,
+            left=whole_number(request.args.get("left"), 0),
         )
     )
     made.status_code = status

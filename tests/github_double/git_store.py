@@ -136,7 +136,20 @@ class GitRepo:
         """The commit id of a branch, a tag, a full ref or a commit id; ``None`` if unknown."""
         if name.startswith("-") or not name:
             return None
-        for candidate in (f"refs/heads/{name}", f"refs/tags/{name}", name):
+        if _WHOLE_ID.fullmatch(name):
+            # no branch is called like this, and what it means never changes
+            with contextlib.suppress(GitError):
+                wanted = f"{name}^{{commit}}"
+                found = self.git("rev-parse", "-q", "--verify", "--end-of-options", wanted)
+                return found.decode().strip()
+        whole = name.startswith("refs/")
+        if whole and ".." not in name:
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                # nothing is packed here: a branch is a file with a commit's id in it
+                said = (self.folder / name).read_text("ascii").strip()
+                if _WHOLE_ID.fullmatch(said) and name.startswith("refs/heads/"):
+                    return said
+        for candidate in (name,) if whole else (f"refs/heads/{name}", f"refs/tags/{name}", name):
             try:
                 return (
                     self.run(
@@ -228,6 +241,11 @@ class GitRepo:
     def merge(self, into: str, other: str, message: str, when: int, *, squash: bool = False) -> str:
         """Merge one commit into another (as a squash if asked); the new commit's id."""
         date = {"GIT_COMMITTER_DATE": f"{when} +0000", "GIT_AUTHOR_DATE": f"{when} +0000"}
+        if self.is_ancestor(into, other):
+            # what comes of it is the other's tree: no checkout is needed
+            parents = ["-p", into] if squash else ["-p", into, "-p", other]
+            made = self.run("commit-tree", f"{other}^{{tree}}", *parents, "-m", message, env=date)
+            return made.decode().strip()
         with self.worktree(into) as folder:
             try:
                 if squash:
@@ -323,6 +341,7 @@ class GitRepo:
             return None
 
 
+_WHOLE_ID = re.compile(r"[0-9a-f]{40}")
 _DIFF = ("-c", "core.quotePath=true", "diff", "--no-color", "--no-ext-diff", "--find-renames")
 
 

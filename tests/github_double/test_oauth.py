@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import requests
 
+from bot.github.sign_out import revoke
 from bot.settings import Settings
-from bot.web.oauth import Attempt, exchange, login_of, revoke
+from bot.web.oauth import Attempt, exchange, login_of
 from tests.github_double.client import Double
 
 CALLBACK = "http://127.0.0.1:9/auth/callback"
