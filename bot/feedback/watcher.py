@@ -36,10 +36,16 @@ ANCHORS_KEPT = 14 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A head against its base: their merge base, and the files that the head side changed."""
+    """A head against its base: their merge base, and the files that the head side changed.
+
+    ``gone`` are names that the head side no longer has: of deleted and of renamed files. ``whole``
+    says whether these are all (GitHub lists 300 files at most).
+    """
 
     merge_base: str
     paths: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+    whole: bool = False
 
 
 class Heads(Protocol):

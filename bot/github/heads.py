@@ -13,6 +13,8 @@ from bot.github.auth import Identity
 from bot.github.errors import Answered
 from bot.jobs.forge import PullRef
 
+MOST_COMPARED = 300
+"""Files of a comparison that GitHub lists at most."""
 MOST_BLOB = 8 * 1024 * 1024
 _TRAILER = re.compile(r"(?im)^co-authored-by:[ \t]*(.+?)[ \t]*<[^<>\n]*>[ \t]*$")
 
@@ -33,8 +35,15 @@ class GitHubHeads:
                 return None
             raise
         rows = data.get("files") or []
-        paths = tuple(str(row["filename"]) for row in rows if row.get("status") != "removed")
-        return Compared(str(data["merge_base_commit"]["sha"]), paths)
+        there = [row for row in rows if row.get("status") != "removed"]
+        gone = [row["filename"] for row in rows if row.get("status") == "removed"]
+        gone += [row["previous_filename"] for row in there if row.get("previous_filename")]
+        return Compared(
+            str(data["merge_base_commit"]["sha"]),
+            tuple(str(row["filename"]) for row in there),
+            tuple(map(str, gone)),
+            len(rows) < MOST_COMPARED,
+        )
 
     def text(self, ref: PullRef, path: str, commit: str) -> bytes | None:
         """A file at a commit; a folder, a link and what is too large count as none."""

@@ -2,7 +2,8 @@
 
 As for our own comments (``bot.feedback.watcher``): the commented lines as the comment found them
 are looked for in the head that was merged (``bot.feedback.region``). One object a pull request: it
-reads every file once, and none where nothing was pushed after the comment.
+asks once for what was changed since a commit on which there are remarks, and reads no file that
+was not among it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class Aftermath:
         if made_on == self._merged:
             return False
         path = str(row["path"])
+        compared = self._since(made_on)
+        if compared is None:
+            return None
+        straight = compared.merge_base == made_on and compared.whole
+        if straight and path not in compared.paths and path not in compared.gone:
+            return False
         text = self._text(path, made_on)
         if text is None:
             return None
@@ -56,15 +63,16 @@ class Aftermath:
         head = self._text(path, self._merged)
         if head is not None:
             return follow(anchor, head).fate is not Fate.UNCHANGED
-        return self._elsewhere(anchor, made_on)
+        return self._elsewhere(anchor, made_on, compared)
 
-    def _elsewhere(self, anchor: Anchor, made_on: str) -> bool | None:
-        """The file is not there any more: deleted, under a new name, or the head itself is gone."""
+    def _since(self, made_on: str) -> Compared | None:
+        """What was changed after a commit; ``None`` where it or the merged head is gone."""
         if made_on not in self._compared:
             self._compared[made_on] = self._heads.compared(self._ref, made_on, self._merged)
-        compared = self._compared[made_on]
-        if compared is None:
-            return None
+        return self._compared[made_on]
+
+    def _elsewhere(self, anchor: Anchor, made_on: str, compared: Compared) -> bool:
+        """The file is not there any more: deleted, or under a new name."""
         others = [path for path in compared.paths if path != anchor.path][:MOST_FILES]
         now = {path: self._text(path, self._merged) for path in others}
         before = {path: self._text(path, made_on) for path in others}
