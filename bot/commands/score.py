@@ -61,13 +61,20 @@ Tau = Annotated[float | None, typer.Option("--threshold", help="Cosine above whi
 Rule = Annotated[str, typer.Option("--rule", help="Which stored threshold: reference or sigma.")]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="CRScore only; judge is null.")]
 Claims = Annotated[
-    str, typer.Option(help="Where claims come from: syntax, model, or syntax+model.")
+    str,
+    typer.Option(
+        help="Where claims come from: syntax (read off the change), model, generator (a small "
+        "trained one), or some joined by +."
+    ),
 ]
 ClaimsModel = Annotated[
     str, typer.Option(help="A causal model's folder or Hub id; with an endpoint, its name there.")
 ]
 ClaimsEndpoint = Annotated[
     str, typer.Option(help="http://HOST:PORT/v1 of a chat server on this machine or network.")
+]
+ClaimsGenerator = Annotated[
+    str, typer.Option(help="Folder or Hub id of a checkpoint trained with --mixture claims.")
 ]
 ClaimsCache = Annotated[
     Path | None, typer.Option(help="Folder that keeps a model's claims, by content.")
@@ -106,6 +113,7 @@ def rows(
     claims: Claims = "syntax",
     claims_model: ClaimsModel = "",
     claims_endpoint: ClaimsEndpoint = "",
+    claims_generator: ClaimsGenerator = "",
     claims_cache: ClaimsCache = None,
     smells: Smells = "",
 ) -> None:
@@ -117,7 +125,7 @@ def rows(
     from models.crscore.claims.by_model import ClaimsError
     from models.crscore.rows import RowError, open_lines, read_rows, score_rows, write_row
 
-    reader = claims_reader(claims, claims_model, claims_endpoint, claims_cache)
+    reader = claims_reader(claims, claims_model, claims_endpoint, claims_cache, claims_generator)
     linted = file_smells(smells) if smells else None
     scorer, judge = load(encoder, variant, threshold, rule, not no_judge, precision)
     name = "standard input" if source == "-" else source
@@ -272,30 +280,42 @@ def load(
         raise FatalError(str(error)) from error
 
 
-def claims_reader(claims: str, model: str, endpoint: str, cache: Path | None) -> Reader:
+def claims_reader(
+    claims: str, model: str, endpoint: str, cache: Path | None, generator: str = ""
+) -> Reader:
     """How the pseudo-references of a change are made, by the command's options."""
     from models.crscore.claims.by_model import CausalModel, ClaimsError, Endpoint, ModelClaims
     from models.crscore.score import read_references
 
-    if claims not in ("syntax", "model", "syntax+model"):
-        raise FatalError(f"--claims {claims}: use syntax, model or syntax+model")
-    if claims == "syntax":
-        if model or endpoint:
-            raise FatalError("a model is named but not asked: add --claims model (or syntax+model)")
-        return read_references
-    if not model:
+    sources = claims.split("+")
+    if len(set(sources)) < len(sources) or not set(sources) <= {"syntax", "model", "generator"}:
+        raise FatalError(f"--claims {claims}: use syntax, model, generator, or some joined by +")
+    if (model or endpoint) and "model" not in sources:
+        raise FatalError("a model is named but not asked: add --claims model (or syntax+model)")
+    if generator and "generator" not in sources:
+        raise FatalError("a generator is named but not asked: add --claims syntax+generator")
+    if "model" in sources and not model:
         raise FatalError(f"--claims {claims}: name the model by --claims-model")
-    if endpoint:
-        at = Endpoint(endpoint, model, os.environ.get(CLAIMS_KEY, ""))
-        try:
+    written: list[ModelClaims] = []
+    try:
+        if "model" in sources and endpoint:
+            at = Endpoint(endpoint, model, os.environ.get(CLAIMS_KEY, ""))
             at.check()
-        except ClaimsError as error:
-            raise FatalError(str(error)) from error
-    written = ModelClaims(at if endpoint else CausalModel(model), cache)
+            written.append(ModelClaims(at, cache))
+        elif "model" in sources:
+            written.append(ModelClaims(CausalModel(model), cache))
+        if "generator" in sources:
+            from models.crscore.claims.by_generator import generated_claims
+
+            written.append(generated_claims(generator, cache))
+    except ClaimsError as error:
+        raise FatalError(str(error)) from error
+    if not written:
+        return read_references
 
     def read(diff: str, language: str) -> tuple[PseudoReference, ...]:
-        own = () if claims == "model" else read_references(diff, language)
-        return (*written.of(diff), *own)
+        own = read_references(diff, language) if "syntax" in sources else ()
+        return (*(claim for one in written for claim in one.of(diff)), *own)
 
     return read
 

@@ -8,6 +8,9 @@ that replace lines a to b, b excluded: ``<l3><l3>`` inserts before line 3, ``<l3
 deletes lines 3 and 4. Edits ascend and do not touch. Source text can never produce a marker: it is
 encoded with the tokenizer's special tokens switched off, so a hostile file that spells ``<none>``
 is read as those six characters.
+
+Claims about a change (task ``claims``) are asked for as a comment is, with that one word as the
+message: so a checkpoint that was made before them can learn them with the vocabulary that it has.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 MAX_LINES = 64
 """A window has at most this many lines; ``<l64>`` marks the end of a full one."""
 
+CLAIMS = "claims"
+"""The task whose answer is claims about a change, one a line; it has no token of its own."""
 TASKS = ("crb", "cra", "rcg", "fill")
 LANGUAGES = (
     "python",
@@ -132,7 +137,7 @@ class EditCodec:
         """Ids of a model input.
 
         Args:
-            task: one of ``TASKS``.
+            task: one of ``TASKS``, or ``CLAIMS``.
             language: one of ``LANGUAGES``; anything else is ``other``.
             lines: at most ``MAX_LINES`` lines of code without line endings.
             changed: indices of lines that the author of the change wrote.
@@ -141,6 +146,8 @@ class EditCodec:
         """
         if len(lines) > MAX_LINES:
             raise ValueError(f"{len(lines)} lines; a window holds {MAX_LINES} at most")
+        if task == CLAIMS:
+            task, comment = "rcg", CLAIMS
         tag = f"<{language}>" if language in LANGUAGES else "<other>"
         marked, gone = frozenset(changed), frozenset(removed)
         texts = self.text_ids([comment, *lines])

@@ -20,7 +20,7 @@ from transformers import T5ForConditionalGeneration
 from models.generators.base import Answer, GeneratorError, Window
 from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
 from models.generators.drafts import greedy_search
-from models.generators.line_edits import EditCodec, apply_edits
+from models.generators.line_edits import CLAIMS, EditCodec, apply_edits
 from models.generators.rules import EditRule, PlainRule
 from models.generators.search import Floats, Found, Ranking, Rule, beam_search
 from models.generators.t5_arrays import Encoded, T5Encoder
@@ -28,6 +28,8 @@ from models.generators.t5_decoder import T5Decoder
 
 MAX_SOURCE = 256
 MAX_ANSWER = 80
+MAX_CLAIMS = 130
+"""Tokens of all claims about a window; what is not ended by then is kept as it is."""
 DRAFT = 12
 """Tokens of a draft at most: see ``tests.bench.serving``."""
 
@@ -114,6 +116,34 @@ class T5EditGenerator:
                         result[index].append(_answer(one.tokens, 0.0, text=text))
                 del result[index][answers:]
         return result
+
+    def claims(self, windows: Sequence[Window]) -> list[list[str]]:
+        """Claims about the change that each window shows, by beam search, in order, each once.
+
+        A window too long for the model is read without its last lines.
+        """
+        rows = [self._claims_source(window) for window in windows]
+        result: list[list[str]] = [[] for _ in windows]
+        for chosen, encoded in self._batches(rows):
+            rules = [PlainRule(self.codec) for _ in chosen]
+            ranking = Ranking(self.beams, 1, MAX_CLAIMS, mean=True, cut=True)
+            found, _ = self._search(encoded, rules, ranking)
+            for position, index in enumerate(chosen):
+                text = self.codec.text(found[position][0].ids) if found[position] else ""
+                said = [line.strip() for line in text.split("\n")]
+                result[index] = list(dict.fromkeys(line for line in said if line))
+        return result
+
+    def _claims_source(self, window: Window) -> list[int]:
+        for size in range(len(window.lines), 0, -1):
+            changed = [i for i in window.changed if i < size]
+            removed = [i for i in window.removed if i < size]
+            ids = self.codec.source(
+                CLAIMS, window.language, window.lines[:size], changed, removed=removed
+            )
+            if len(ids) <= MAX_SOURCE:
+                break
+        return ids[:MAX_SOURCE]
 
     def fits(self, window: Window) -> bool:
         """Whether the model was trained on windows as long as this one."""

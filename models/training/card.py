@@ -19,6 +19,9 @@ _SOURCES = """\
 `pr_reviews` (GitHub review comments; vscode and Kotlin, MIT and Apache-2.0)"""
 
 
+_CLAIM_SOURCES = """\
+`crscore/claims_silver` (claims by a large model, MIT), each change with mostly other names than
+its own, and `edits` (public git histories, permissive licences) with the commits' subjects"""
 COVERAGE_PLOT = "precision.svg"
 LOSS_PLOT = "loss.svg"
 """Charts beside a card, which shows those that it knows of."""
@@ -34,17 +37,30 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> None:
 def render_card(card: Mapping[str, Any]) -> str:
     """The card as Markdown, from nothing but its own numbers."""
     options, progress = card["options"], card["progress"]
+    claims = "claims" in card["tasks"]
     parts = [
-        "# A small line-edit model",
+        "# A small claim generator" if claims else "# A small line-edit model",
         "A T5 encoder-decoder made by Marginalia's own trainer, Apache-2.0. It reads a window of "
-        "code with numbered lines and answers with line edits, with a comment, or with `<none>`: "
-        "nothing to revise. Tasks: " + ", ".join(f"`{task}`" for task in card["tasks"]) + ".",
+        + (
+            "changed code and answers with claims about the change, one a line. "
+            if claims
+            else "code with numbered lines and answers with line edits, with a comment, or with "
+            "`<none>`: nothing to revise. "
+        )
+        + "Tasks: "
+        + ", ".join(f"`{task}`" for task in card["tasks"])
+        + ".",
         "## How it was made",
         f"- Parameters: {card.get('parameters', 0) / 1e6:.1f} million, stored in bfloat16.\n"
         f"- {progress['step']} steps, {progress['examples']} examples, {progress['tokens']} "
         f"tokens, {progress['seconds'] / 60:.0f} minutes.\n"
         + "\n".join(f"- {name}: {value}" for name, value in options.items()),
-        "Trained on " + _SOURCES.replace("\n", " ") + ". Edits of versions, dates, licences and "
+        "Trained on " + _CLAIM_SOURCES.replace("\n", " ") + ". One change in ten is held out, by a "
+        "hash of its text, and so are the changes of the human study."
+        if claims
+        else "Trained on "
+        + _SOURCES.replace("\n", " ")
+        + ". Edits of versions, dates, licences and "
         "lock files are left out. Of the CRB examples half need no revision, and about a fifth "
         "have a fault made on purpose.",
         "Held out as a whole, in every set: for choosing checkpoints "
@@ -78,8 +94,11 @@ def render_card(card: Mapping[str, Any]) -> str:
         parts += ["## What was found", str(card["findings"])]
     parts += [
         "## Use",
-        "`marginalia review` uses it by default. Its revisions are suggestions for a person, and "
-        "the gate holds back all that it is not sure of. It is small: expect silence more often "
-        "than help.",
+        "`marginalia score --claims generator` asks it, alone or with others. What it says is only "
+        "compared with reviews, and a claim that names what the change does not have is dropped."
+        if claims
+        else "`marginalia review` uses it by default. Its revisions are suggestions for a person, "
+        "and the gate holds back all that it is not sure of. It is small: expect silence more "
+        "often than help.",
     ]
     return "\n\n".join(parts) + "\n"

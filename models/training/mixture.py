@@ -296,5 +296,15 @@ def default_mixture(folder: Path, limit: int | None = None) -> Sources:
     ]
 
 
-MIXTURES = {"default": default_mixture, "abstracted": abstracted_mixture}
+def _claims_mixture(folder: Path, limit: int | None = None) -> Sources:
+    from models.training.claims import claims_mixture  # which reads edits as this module does
+
+    return claims_mixture(folder, limit)
+
+
+MIXTURES = {
+    "default": default_mixture,
+    "abstracted": abstracted_mixture,
+    "claims": _claims_mixture,
+}
 """The mixtures by name."""

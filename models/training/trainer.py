@@ -279,7 +279,7 @@ def train(
             progress.best = numbers["loss"]
             card = {
                 "format": "line-edits-1",
-                "tasks": ["crb", "cra", "rcg"],
+                "tasks": ["claims"] if options.mixture == "claims" else ["crb", "cra", "rcg"],
                 "parameters": sum(p.numel() for p in model.parameters()),
                 "options": _told(options, described),
                 "progress": asdict(progress),
@@ -348,6 +348,8 @@ def _told(options: TrainOptions, described: Mapping[str, str]) -> dict[str, str]
 
 
 def _stage(options: TrainOptions, progress: Progress) -> str:
+    if options.mixture == "claims":
+        return "full"  # hardly a change with its claims is short
     minutes = options.share(progress) * options.minutes
     if options.start_from is None and minutes < options.game_minutes:
         return "games"

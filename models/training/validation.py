@@ -12,12 +12,14 @@ from transformers import T5ForConditionalGeneration
 from models.generators.line_edits import EditCodec
 from models.training.abstracted import Reviews
 from models.training.batches import Encoded, cut_batches, encode, pad
+from models.training.claims import Messages, Silver
 from models.training.examples import Example
 from models.training.mixture import Edits, PullRequests
 
 
 class Validation:
-    """Fixed sets, by repository (or, of ``abstracted``, by record) apart from training."""
+    """Fixed sets, by repository (of ``abstracted`` by record, of ``claims`` by change) apart
+    from training."""
 
     def __init__(
         self, codec: EditCodec, data: Path, size: int, limit: int | None, mixture: str = "default"
@@ -28,6 +30,12 @@ class Validation:
             reviews = Reviews(data, "held")
             makers = {"crb": reviews.before, "cra": reviews.after, "remarked": reviews.remark}
             self.counted: tuple[str, ...] = ("crb", "cra")
+        elif mixture == "claims":
+            makers = {
+                "claims": Silver(data, "held").plain,
+                "messages": Messages(Edits(data, "validation", limit)).claim,
+            }
+            self.counted = ("claims",)
         else:
             edits = Edits(data, "validation", limit)
             people = PullRequests(data, "validation")

@@ -88,15 +88,19 @@ def read_claims(answer: str) -> list[str]:
 
 @dataclass(slots=True)
 class ModelClaims:
-    """Claims of changes by a writer, kept in ``cache`` (a folder; ``None``: in memory only)."""
+    """Claims of changes by a writer, kept in ``cache`` (a folder; ``None``: in memory only).
+
+    ``prompt`` is what the writer is asked, with ``{diff}`` in the diff's place.
+    """
 
     writer: Writer
     cache: Path | None = None
+    prompt: str = PROMPT
     _known: dict[str, list[str]] = field(default_factory=dict)
 
     def of(self, diff: str) -> tuple[PseudoReference, ...]:
         """Pseudo-references of origin ``model:NAME``; raises ``ClaimsError``."""
-        prompt = PROMPT.format(diff=diff[:MAX_DIFF])
+        prompt = self.prompt.format(diff=diff[:MAX_DIFF])
         # a lone surrogate has no UTF-8 form, and is one more odd character to a model
         raw = f"{self.writer.key}\0{prompt}".encode("utf-8", "replace")
         digest = hashlib.sha256(raw).hexdigest()

@@ -1,0 +1,138 @@
+"""The claim generator: its windows, what of its claims is kept, a tiny checkpoint, the options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import T5Config, T5ForConditionalGeneration
+from typer.testing import CliRunner
+
+from bot.commands.score import app, claims_reader
+from bot.errors import FatalError
+from models.crscore.claims.by_generator import SHIPPED, ClaimGenerator, generated_claims
+from models.crscore.claims.by_model import ClaimsError
+from models.crscore.claims.window import MOST_LINES, checkable, claim_windows
+from models.generators.line_edits import CLAIMS, EditCodec
+from models.training.tokenizer import train_tokenizer
+from models.training.trainer import save_model
+
+DIFF = """@@ -10,4 +10,4 @@ def fetch(url):
+     client = Client(url)
+-    client.timeout = 5
++    client.timeout = 50
+     return client.get()
+ # the end
+"""
+
+
+def checkpoint(folder: Path, tasks: list[str]) -> Path:
+    tokenizer = train_tokenizer([*DIFF.splitlines(), "The timeout was raised."] * 30, 500)
+    torch.manual_seed(3)
+    config = T5Config(
+        vocab_size=tokenizer.get_vocab_size(), d_model=32, d_kv=8, d_ff=64, num_layers=1,
+        num_heads=4, num_decoder_layers=1, dropout_rate=0.0, tie_word_embeddings=True,
+        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
+    )  # fmt: skip
+    card = {
+        "format": "line-edits-1",
+        "tasks": tasks,
+        "options": {},
+        "progress": {"step": 0, "examples": 0, "tokens": 0, "seconds": 0.0},
+        "validation": {},
+    }
+    save_model(folder, tokenizer, T5ForConditionalGeneration(config), card)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return checkpoint(tmp_path_factory.mktemp("claims"), [CLAIMS])
+
+
+def test_a_window_is_the_change_with_two_lines_around_it() -> None:
+    (window,) = claim_windows("@@ -1,9 +1,9 @@ def f():\n a\n b\n c\n-d\n+e\n f\n g\n h\n i\n")
+    assert window.lines == ("def f():", "b", "c", "d", "e", "f", "g")
+    assert (window.removed, window.changed) == (frozenset({3}), frozenset({4}))
+    (long,) = claim_windows("@@ -0,0 +1,99 @@\n" + "".join(f"+x{i} = {i}\n" for i in range(99)))
+    assert len(long.lines) == MOST_LINES
+    assert claim_windows("@@ -1 +1 @@\n a\n") == []
+    assert claim_windows("") == []
+
+
+def test_claims_that_name_what_is_not_there_are_dropped() -> None:
+    lines = claim_windows(DIFF)[0].lines
+    said = [
+        "The timeout of client was raised from 5 to 50.",
+        "The function `fetch` has a longer timeout.",
+        "The function `parse` has a longer timeout.",
+        "The timeout was raised to 500.",
+        "The max_retries of the client changed.",
+        "Something unlike anything here happens.",
+        "The timeout of client was raised from 5 to 50.",
+    ]
+    assert checkable(said, lines) == said[:2]
+
+
+def test_a_checkpoint_asked_for_claims(folder: Path, tmp_path: Path) -> None:
+    generator = ClaimGenerator(folder)
+    windows = claim_windows(DIFF)
+    alone = generator.write(windows)
+    assert alone == generator.write(windows * 3)[:1]
+    assert generator.answers([DIFF, "", DIFF + DIFF])[0] == "\n".join(
+        checkable(alone[0], windows[0].lines)
+    )
+    assert generator.answers([""]) == [""]
+    written = generated_claims(str(folder), tmp_path)
+    claims = written.of(DIFF)
+    assert [claim.text for claim in claims] == [
+        text for text in generator.answer(DIFF).splitlines() if any(map(str.isalnum, text))
+    ]
+    (kept,) = tmp_path.glob("*/*.json")
+    assert json.loads(kept.read_text())["model"] == generator.key
+    kept.write_text(json.dumps({"claims": ["The timeout was raised."]}))
+    (claim,) = generated_claims(str(folder), tmp_path).of(DIFF)
+    assert (claim.text, claim.origin) == ("The timeout was raised.", f"model:{generator.key}")
+
+
+def test_the_task_needs_no_token_of_its_own(folder: Path) -> None:
+    codec = EditCodec(train_tokenizer(DIFF.splitlines() * 30, 500))
+    ids = codec.source(CLAIMS, "python", ["a"], [0])
+    assert ids == codec.source("rcg", "python", ["a"], [0], comment="claims")
+
+
+def test_options_alone_and_together(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    cache = tmp_path / "cache"
+    generated_claims(str(folder), cache).of(DIFF)
+    (kept,) = cache.glob("*/*.json")
+    kept.write_text(json.dumps({"claims": ["The timeout was raised."]}))
+
+    def said(sources: str) -> list[str]:
+        read = claims_reader(sources, "", "", cache, str(folder) if "gen" in sources else "")
+        return [claim.text for claim in read(DIFF, "python")]
+
+    syntax = said("syntax")
+    assert said("generator") == ["The timeout was raised."]
+    assert said("syntax+generator") == ["The timeout was raised.", *syntax]
+
+
+def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
+    other = checkpoint(tmp_path / "other", ["crb"])
+    with pytest.raises(ClaimsError, match="--mixture claims"):
+        ClaimGenerator(other)
+    with pytest.raises(ClaimsError, match="no such folder"):
+        ClaimGenerator(tmp_path / "none")
+    if not SHIPPED.is_dir():
+        with pytest.raises(ClaimsError, match="no claim generator is shipped"):
+            generated_claims()
+    for options, message in (
+        (["--claims", "generator+generator"], "joined by +"),
+        (["--claims-generator", "x"], "not asked"),
+        (["--claims", "model+generator"], "--claims-model"),
+    ):
+        result = CliRunner().invoke(app, options, input="")
+        assert isinstance(result.exception, FatalError)
+        assert message in str(result.exception)
