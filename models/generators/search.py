@@ -110,7 +110,9 @@ class Ranking:
     answer can overtake its ``wanted`` best finished ones; a mean can rise, so that there an
     unfinished answer is judged by its own mean so far, against the ``beams`` best (as
     transformers does). Answers of ``longest`` tokens without an end are given up, or, with
-    ``cut``, kept as they are.
+    ``cut``, kept as they are. With ``apart`` the beams part at the first token, of which each
+    takes another, and never meet again: several answers that differ, where the likeliest ones
+    would be one answer in several wordings.
     """
 
     beams: int
@@ -118,6 +120,7 @@ class Ranking:
     longest: int
     mean: bool = False
     cut: bool = False
+    apart: bool = False
 
     def value(self, found: Found) -> float:
         """What answers are ranked by."""
@@ -185,10 +188,13 @@ def beam_search(
         for place, window in enumerate(active):
             so_far[place, : len(live[window])] = [one.total for one in live[window]]
         norms = norms.reshape(windows, rows)
-        # twice as many as beams, so that finished answers leave enough unfinished ones
-        values, chosen, written = best_of(
-            held.reshape(windows, rows, -1), so_far - norms, 2 * ranking.beams
-        )
+        if ranking.apart and length > 1:
+            values, chosen, written = best_by_row(held.reshape(windows, rows, -1), so_far - norms)
+        else:
+            # twice as many as beams, so that finished answers leave enough unfinished ones
+            values, chosen, written = best_of(
+                held.reshape(windows, rows, -1), so_far - norms, 2 * ranking.beams
+            )
         place_of = np.arange(windows)[:, None]
         own = logits[place_of, chosen, np.minimum(written, vocabulary - 1)]
         own -= norms[place_of, chosen]
@@ -295,6 +301,18 @@ def log_sums(logits: Floats) -> Floats:
     top = logits.max(-1, keepdims=True)
     sums: Floats = np.log(np.exp(logits - top).sum(-1)) + top[:, 0]
     return sums
+
+
+def best_by_row(held: Floats, offsets: Floats) -> tuple[Floats, Ints, Ints]:
+    """The largest value of each row; as ``best_of`` gives them, each row once."""
+    written = held.argmax(-1)
+    values = np.take_along_axis(held, written[:, :, None], -1)[:, :, 0] + offsets
+    order = np.argsort(-values, 1, kind="stable")
+    return (
+        np.take_along_axis(values, order, 1),
+        order,
+        np.take_along_axis(written, order, 1),
+    )
 
 
 _CHUNKS = 64

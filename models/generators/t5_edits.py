@@ -99,7 +99,11 @@ class T5EditGenerator:
         return result
 
     def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
-        """Comments by beam search."""
+        """Comments by as many beams, each of which begins with another token.
+
+        What is posted is chosen among them by the judge, who needs something to choose from: the
+        likeliest beams are one comment in several wordings (``tests.bench.rcg``).
+        """
         rows = [
             self.codec.source("rcg", w.language, w.lines, w.changed, removed=w.removed)
             for w in windows
@@ -107,7 +111,9 @@ class T5EditGenerator:
         result: list[list[Answer]] = [[] for _ in windows]
         for chosen, encoded in self._batches(rows):
             rules = [PlainRule(self.codec) for _ in chosen]
-            ranking = Ranking(self.beams, min(answers, self.beams), MAX_ANSWER, mean=True)
+            ranking = Ranking(
+                self.beams, min(answers, self.beams), MAX_ANSWER, mean=True, apart=True
+            )
             found, _ = self._search(encoded, rules, ranking)
             for position, index in enumerate(chosen):
                 for one in found[position]:

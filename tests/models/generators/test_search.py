@@ -255,3 +255,30 @@ def test_plain_text_is_at_least_one_token(codec):
     rule = PlainRule(codec)
     assert rule.allowed(rule.start()) == (True, (), ())
     assert rule.allowed(rule.advance(rule.start(), 200)) == (True, [codec.end], ())
+
+
+@pytest.mark.parametrize("changes", SHAPES[:2])
+def test_beams_apart_are_the_greedy_answers_after_the_likeliest_first_tokens(changes):
+    model = tiny(**changes)
+    found, first = search(model, 4, 12, apart=True, mean=True, cut=True)
+    ids, mask = padded()
+    for row, answers in enumerate(found):
+        assert len(answers) == 4
+        assert [one.mean for one in answers] == sorted((one.mean for one in answers), reverse=True)
+        # id 0 is never written; an answer that ends at once leaves room for one more
+        ranked = [int(token) for token in np.argsort(-first[row]) if token]
+        assert {one.ids[0] for one in answers} <= set(ranked[:5])
+        assert len({one.ids[0] for one in answers}) == 4
+        for one in answers:
+            written = [0]
+            for token in one.ids:
+                with torch.inference_mode():
+                    logits = model(
+                        input_ids=ids[row : row + 1],
+                        attention_mask=mask[row : row + 1],
+                        decoder_input_ids=torch.tensor([written]),
+                    ).logits[0, -1]
+                if len(written) > 1:
+                    assert 1 + int(logits[1:].argmax()) == token
+                written.append(token)
+            assert one.ids[-1] == END or len(one.ids) == 12
