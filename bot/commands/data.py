@@ -67,7 +67,8 @@ def delete(
     import json
 
     from bot.errors import FatalError
-    from bot.learn.data import deleted
+    from bot.jobs.queue import JobQueue
+    from bot.learn.data import deleted, workflows
     from bot.learn.harvest import drop_harvest
     from bot.service.prepare import read_settings
     from bot.store.lookup import existing_ledger
@@ -78,6 +79,13 @@ def delete(
     with existing_ledger(settings) as ledger:
         if ledger is None:
             raise FatalError("there is no ledger yet, so nothing was learnt")
+        ended = workflows(ledger.database, repository)
         for row in deleted(ledger.database, repository):
             typer.echo(json.dumps(row, ensure_ascii=False))
+        queue = JobQueue(settings.database, settings.job_version, pool_size=1)
+        try:
+            row = {"kind": "workflow", "deleted": queue.forget(ended)}
+        finally:
+            queue.close()
+        typer.echo(json.dumps(row))
     drop_harvest(settings.data_dir, repository)

@@ -21,6 +21,9 @@ DELIVERIES = "deliveries"
 REVIEWS = "reviews"
 DELIVER_WORKFLOW = "deliver"
 REVIEW_WORKFLOW = "review"
+FINISHED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+CHUNK = 500
+"""Workflows asked for at a time."""
 # JSON, not pickle: what is in the database is read as data, whoever wrote it.
 SERIALIZER = DBOSPortableJSONSerializer()
 
@@ -87,6 +90,24 @@ class JobQueue:
         """Take workflows off their queue, or stop them at their next step."""
         if workflow_ids:
             self.client.cancel_workflows(list(workflow_ids))
+
+    def forget(self, workflow_ids: Sequence[str]) -> int:
+        """Delete what is kept of these workflows, if they are finished; how many that were."""
+        with self._engine.connect() as connection:
+            schema = None if connection.dialect.name == "sqlite" else SCHEMA
+            if not sa.inspect(connection).has_table("workflow_status", schema):
+                return 0  # no worker ever ran here
+        done = 0
+        for at in range(0, len(workflow_ids), CHUNK):
+            found = self.client.list_workflows(
+                workflow_ids=list(workflow_ids[at : at + CHUNK]),
+                status=list(FINISHED),
+                load_input=False,
+                load_output=False,
+            )
+            self.client.delete_workflows([one.workflow_id for one in found])
+            done += len(found)
+        return done
 
     def close(self) -> None:
         """Close the connections."""

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from bot.feedback.tables import ApprovalRow, OutcomeRow
+from bot.jobs.queue import review_workflow
 from bot.learn.registry import KEPT, Condition, Kept, Whose
 from bot.store.database import Database
-from bot.store.tables import Delivery, InstalledRepository, Job, ReviewRow
+from bot.store.tables import UNFINISHED, Delivery, InstalledRepository, Job, ReviewRow
 
 Row = dict[str, Any]
 BATCH = 500
@@ -61,6 +62,20 @@ def deleted(database: Database, repository: str | None = None) -> list[Row]:
                 row |= {"left": int(left)} if left else {}
             counts.append(row)
     return counts
+
+
+def workflows(database: Database, repository: str | None = None) -> list[str]:
+    """The job library's names of all that was done for a repository's jobs that have ended.
+
+    What their steps gave each other is kept there for a day: the title of the pull request, say.
+    """
+    whose = _whose(database, repository)
+    query = sa.select(Job.id, Job.dispatch).where(Job.state.not_in(UNFINISHED))
+    if whose is not None:
+        query = query.where(Job.repository_id.in_(whose.numbers))
+    with database.read() as session:
+        ended = session.execute(query.order_by(Job.id)).all()
+    return [review_workflow(job, number) for job, last in ended for number in range(last + 1)]
 
 
 def _rows(database: Database, kept: Kept, whose: Whose | None, everything: bool) -> Iterator[Row]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from bot.errors import FatalError
+from bot.github.markers import is_ours
 from bot.learn.remarks import (
     Dropped,
     Remark,
@@ -115,6 +116,8 @@ def _remark(row: Any, name: str, people: set[str]) -> Remark | Dropped:
         raise ValueError("diff_hunk and comment must be text")
     if is_bot(str(row.get("author") or "")):
         return Dropped.BOT
+    if is_ours(said):
+        return Dropped.OURS
     comment = without_people(said, people)
     if is_small_talk(comment):
         return Dropped.SMALL_TALK

@@ -18,6 +18,7 @@ from bot.feedback.watcher import Heads
 from bot.github import requests as rq
 from bot.github.client import Api
 from bot.github.errors import Answered
+from bot.github.markers import is_ours
 from bot.jobs.forge import PullRef, Transient
 from bot.learn.followed import Aftermath
 from bot.learn.remarks import (
@@ -245,6 +246,8 @@ def _dropped(row: dict[str, Any], author: str) -> Dropped | None:
         return Dropped.REPLY
     if not login or is_bot(login, kind):
         return Dropped.BOT
+    if is_ours(row.get("body")):
+        return Dropped.OURS  # what it said itself is nothing to learn from
     return Dropped.AUTHOR if login == author else None
 
 

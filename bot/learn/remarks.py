@@ -35,6 +35,7 @@ class Dropped(StrEnum):
 
     REPLY = "replies"
     BOT = "by bots or deleted accounts"
+    OURS = "our own in a person's name"
     AUTHOR = "by the author of the change"
     SMALL_TALK = "small talk"
     NO_LINES = "on no lines"

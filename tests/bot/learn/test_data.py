@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,11 +27,9 @@ STAYS = {
 
 
 @pytest.fixture
-def database(tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
-    shutil.copy(sqlite_template, tmp_path / "marginalia.db")
-    ledger = Ledger(f"sqlite:///{tmp_path / 'marginalia.db'}")
-    yield ledger.database
-    ledger.close()
+def database(ledger: Ledger) -> Database:
+    """On SQLite, and on PostgreSQL."""
+    return ledger.database
 
 
 def word(number: int) -> str:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from bot.feedback.tables import OutcomeRow
 from bot.learn.data import deleted, exported
 from bot.learn.export import batches
-from bot.learn.remarks import is_bot, is_small_talk, without_people
+from bot.learn.remarks import is_bot, is_small_talk, told, without_people
 from bot.learn.store import Learnt
 from bot.store.ledger import Ledger
 from models.systems.retrieval import Retrieval
@@ -86,15 +87,34 @@ def test_an_export_is_read_in_batches_and_broken_lines_cost_themselves(tmp_path:
     rows += ["{broken", row(90, author="ci[bot]"), row(91, comment="Thanks!"), {"comment": "x y"}]
     rows += [row(92, followed=False), row(93, followed=True)]
     folder = write(tmp_path / "export", rows)
-    found = list(batches(folder, size=4))
+    tally: Counter[str] = Counter()
+    found = list(batches(folder, size=4, tally=tally))
     remarks = [one for some, _, _ in found for one in some]
     assert len(remarks) == 12
+    assert told(tally) == (
+        "16 comments read, 11 kept; dropped: by bots or deleted accounts 1, small talk 1, "
+        "that nothing followed 1, unreadable 2"
+    )
     assert [place for _, place, _ in found][-1] == ["a.jsonl", 16]
     assert sum(len(wrong) for _, _, wrong in found) == 2
     unfollowed = next(one for one in remarks if one.followed is False)
     assert (unfollowed.comment, unfollowed.diff_hunk) == ("", "")
     rest = [one for some, _, _ in batches(folder, ["a.jsonl", 8], 4) for one in some]
     assert rest == remarks[8:]
+
+
+def test_who_wrote_any_line_is_taken_out_of_all_of_them(tmp_path: Path) -> None:
+    said = "Please do as zoe-late and ann-lee said of this before."
+    rows = [row(1, author="ann-lee", comment=said), row(2, author="zoe-late"), row(3)]
+    ours = "Say why.\n\n<!-- marginalia:comment abc -->"
+    folder = write(tmp_path / "export", [*rows, row(4, author="bob", comment=ours)])
+    tally: Counter[str] = Counter()
+    whole = [one for some, _, _ in batches(folder, size=1, tally=tally) for one in some]
+    assert whole[0].comment == "Please do as @someone and @someone said of this before."
+    assert len(whole) == tally["kept"] == 3
+    # a run that goes on behind the first line knows the same people
+    again = [one for some, _, _ in batches(folder, ["a.jsonl", 0], 1) for one in some]
+    assert again == whole
 
 
 def killed_and_resumed(export: Path, data: Path, kills: int) -> int:

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.feedback.ledger import Feedback
+from bot.github import requests as rq
 from bot.github.heads import GitHubHeads
 from bot.jobs.forge import PullRef
 from bot.learn import github as learn_github
@@ -195,6 +196,75 @@ def test_kill_9_while_github_is_read_and_again(
 
 
 NEW = FETCH.format(name="prices").replace("attempt in range(3)", "attempt in range(5)")
+
+
+def merged(life: Life, pull: Pull) -> dict[str, bool | None]:
+    """What is known of the remarks on a pull request once it is merged, by their first words."""
+    life.github.act(pull, "merge", method="squash")
+    learnt = Learnt(life.ledger.database)
+    before = {one.key for one in learnt.remarks(life.repo)}
+    for remarks, place in history(life, []).batches(["since", "1970-01-01T00:00:00Z"]):
+        learnt.put(life.repo, remarks, place, 1.0)
+    return {
+        one.comment.split(":")[0] or f"line {one.line}": one.followed
+        for one in learnt.remarks(life.repo)
+        if one.key not in before
+    }
+
+
+@pytest.fixture
+def shop(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
+    life = a_life(github, tmp_path, sqlite_template, {**file("old"), "README.md": "A shop.\n"})
+    github.settings(auto_deliver=False)
+    return life
+
+
+def test_what_followed_where_files_move_and_heads_are_gone(shop: Life) -> None:
+    github = shop.github
+    # renamed after the remarks: one line is as it was, another is not
+    pull = shop.open(file("moved"), "rename")
+    remark(shop, pull, "moved", "kept: say why this is done so.")
+    place = {"path": "shop/moved.py", "line": 4, "side": "RIGHT"}
+    github.review_comment(pull, "changed: ask for less than all.", author="bob", **place)
+    text = FETCH.format(name="moved").replace('client.get("/moved/"', 'client.ask("/part/of/"')
+    github.push(shop.repo, "rename", {"shop/moved.py": None, "shop/new.py": text})
+    assert merged(shop, pull) == {"line 5": False, "changed": True}
+
+    # a remark that began on a deleted line is about its last one; one on a deleted line alone
+    # tells nothing; what the program posted in a person's name is not a person's
+    better = FETCH.format(name="old").replace("range(3)", "range(9)")
+    pull = shop.open({"shop/old.py": better}, "sides")
+    place = {"path": "shop/old.py", "line": 2, "side": "RIGHT"}
+    github.review_comment(
+        pull, "both: nine is a lot.", author="bob", start_line=2, start_side="LEFT", **place
+    )
+    github.review_comment(pull, "left: three was right.", author="bob", **{**place, "side": "LEFT"})
+    ours = "Say why nine.\n\n<!-- marginalia:comment abc -->"
+    github.review_comment(pull, ours, author="carol", **place)
+    github.push(shop.repo, "sides", {"shop/old.py": better.replace("range(9)", "range(5)")})
+    assert merged(shop, pull) == {"both": True, "left": None}
+
+    # the head of the remark was force-pushed away, and GitHub has it no more
+    pull = shop.open(file("forced"), "forced")
+    remark(shop, pull, "forced", "lost: name the errors here.")
+    github.act(pull, "force-push", files=file("again"))
+    github.fault("status", "GET", f"/repos/{shop.repo}/compare/*", status=404)
+    assert merged(shop, pull) == {"lost": None}
+
+
+def test_a_remark_of_a_deleted_account_is_nobodys(shop: Life) -> None:
+    pull = shop.open(file("ghosts"), "ghosts")
+    remark(shop, pull, "ghosts", "first: name the errors here.")
+    rows = [
+        {**row, "user": None}
+        for row in shop.identity.api(shop.installation).data(
+            rq.pull_comments(shop.repo, pull.number)
+        )
+    ]
+    shop.github.fault(
+        "status", "GET", f"/repos/{shop.repo}/pulls/{pull.number}/comments", status=200, body=rows
+    )
+    assert merged(shop, pull) == {}
 
 
 def reviewed(life: Life, branch: str) -> tuple[Pull, list[CandidateRow]]:
