@@ -45,7 +45,11 @@ def train(
         typer.Option(min=1, help="So many steps in place of the time: equal runs, equal weights."),
     ] = None,
     mixture: Annotated[
-        str, typer.Option(help="What to train on: default, or abstracted (Trans-Review alone).")
+        str,
+        typer.Option(
+            help="What to train on: default, abstracted (Trans-Review's dialect), or claims (a "
+            "claim generator; give --longest 256 130)."
+        ),
     ] = "default",
     limit: Annotated[
         int | None, typer.Option(min=1, help="Records a file of `edits`, for a quick trial.")

@@ -6,11 +6,17 @@ import gzip
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from transformers import T5Config, T5ForConditionalGeneration
 
+from models.crscore.claims.by_generator import ClaimGenerator
 from models.crscore.words import identifiers, named_code
 from models.training.claims import Silver, held, split_claims
+from models.training.tokenizer import train_tokenizer
+from models.training.trainer import TrainOptions, save_model, train
 
 
 def test_claims_of_prose_and_of_lists() -> None:
@@ -62,3 +68,48 @@ def test_names_are_exchanged_on_both_sides(data: Path) -> None:
     for example in drawn:
         assert example is not None
         assert named_code(example.reply or "") <= identifiers("\n".join(example.lines))
+
+
+def test_a_run_makes_a_checkpoint_that_is_asked_for_claims(data: Path, tmp_path: Path) -> None:
+    edits = [
+        {
+            "repo": repo,
+            "message": f"Change the name of run number {i}",
+            "before": f"def run():\n    old_{i} = 1\n",
+            "after": f"def run():\n    new_{i} = 1\n",
+            "first_changed": 1,
+            "last_changed": 1,
+            "new_lines": [f"    new_{i} = 1"],
+        }
+        for i, repo in enumerate(["pallets/flask", "some/project"] * 4)
+    ]
+    (data / "edits").mkdir()
+    with gzip.open(data / "edits" / "python.jsonl.gz", "wt") as lines:
+        lines.writelines(json.dumps(row) + "\n" for row in edits)
+    tokenizer = train_tokenizer([diff(i) for i in range(60)] + ["The name was changed."] * 20, 500)
+    config = T5Config(
+        vocab_size=tokenizer.get_vocab_size(), d_model=32, d_kv=8, d_ff=64, num_layers=1,
+        num_heads=4, num_decoder_layers=1, dropout_rate=0.0, tie_word_embeddings=True,
+        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
+    )  # fmt: skip
+    card: dict[str, Any] = {"tasks": ["crb"], "options": {}, "validation": {}}
+    card["progress"] = dict.fromkeys(("step", "examples", "tokens", "seconds"), 0)
+    start = tmp_path / "start"
+    save_model(start, tokenizer, T5ForConditionalGeneration(config), card)
+    threads = torch.get_num_threads()
+    try:
+        numbers = train(
+            TrainOptions(
+                data=data, folder=tmp_path / "run", start_from=str(start), steps=3, tokens=512,
+                mixture="claims", threads=1, checked=8, longest_answer=130,
+            ),
+            lambda line: None,
+        )  # fmt: skip
+    finally:
+        torch.set_num_threads(threads)
+    assert numbers["loss"] == numbers["loss_claims"]
+    assert numbers["loss_messages"] > 0
+    best = tmp_path / "run" / "best"
+    assert (best / "README.md").read_text().startswith("# A small claim generator")
+    said = ClaimGenerator(best).answers([diff(1)])
+    assert len(said) == 1
