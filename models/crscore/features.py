@@ -26,6 +26,7 @@ from models.crscore.change_text import ChangeText, read_change
 from models.crscore.encoder import Vectors
 from models.crscore.grounding import grounding_columns
 from models.crscore.idle import IdleFinder, keys, reductions
+from models.crscore.proposals import proposal_columns
 from models.crscore.sentences import split_sentences
 from models.crscore.stopwords import STOP_WORDS
 from models.crscore.subjects import subject_columns
@@ -199,6 +200,7 @@ def _word_columns(row: View, known: Background) -> dict[str, float]:
     columns.update(_direction(review, change))
     columns.update(subject_columns(review, change.subjects, known.subjects))
     columns.update(grounding_columns(review, row.sentences, change, rarity))
+    columns.update(proposal_columns(row.sentences, change, rarity))
     return columns
 
 

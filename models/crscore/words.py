@@ -67,6 +67,18 @@ def named_code(review: str) -> set[str]:
     return {name for name in named if len(name) > 1}
 
 
+def quoted_code(text: str) -> list[str]:
+    """Distinct pieces that a text quotes, or that are shaped like code, of three characters or
+    more; white space in them is one space."""
+    found = [
+        next(group for group in match.groups() if group is not None)
+        for match in _QUOTED.finditer(text)
+    ]
+    found += [match.group(0) for match in _CODE_SHAPE.finditer(text)]
+    whole = (" ".join(piece.split()) for piece in found)
+    return [piece for piece in dict.fromkeys(whole) if len(piece) > 2]
+
+
 @dataclass(frozen=True, slots=True)
 class Rarity:
     """How rare a sub-word is among review comments: -log of the share of comments that have it.
