@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from bot.feedback import approval
 from bot.feedback.ledger import Feedback
+from bot.feedback.outcome import State
 from bot.feedback.tables import ApprovalRow
-from bot.handover import Handover
-from bot.store.tables import ReviewRowState
+from bot.github.sign_out import SignOuts
+from bot.handover import GOOD_SECONDS, Handover
+from bot.store.tables import ReviewRow, ReviewRowState, WebSession
+from bot.web.people import Sessions
 from tests.bot.feedback.life import Life, a_life
 from tests.github_double import Double
 
@@ -201,6 +206,107 @@ def test_who_accepts_posts_in_their_own_name_exactly_once(
     left = approval.get(life.ledger.database, five)
     assert left is not None
     assert left.state == "outdated"
+
+
+def test_who_signs_out_at_once_is_still_the_one_who_posts(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    life, _ = in_person(github, tmp_path, sqlite_template)
+    database = life.ledger.database
+    client = {
+        "client_id": life.app.client_id,
+        "client_secret": SecretStr(life.app.client_secret),
+        "github_api_url": github.url,
+    }
+    pull = life.open(changed("a = old_sum(1)", "b = old_sum(2)"), "nine")
+    life.live()
+    one, two = (w.id for w in approval.queue(database))
+    handover = Handover.of(life.settings)
+    assert handover is not None
+    token = github.token("alice")
+    approval.accept(database, one, "alice", sealed=handover.seal(one, "alice", token))
+    outs = SignOuts(database, life.settings.model_copy(update=client))
+    now = time.time()
+    assert outs.of("Alice", token, now) == 1
+    assert outs.finish(now) == 0  # the remark does not stand there yet
+    assert github.calls("DELETE", "/applications/") == []
+    with database.read() as session:
+        (row,) = session.execute(sa.select(WebSession)).scalars()
+    assert token not in repr((row.id, row.token))
+    assert Sessions(database).find(row.id, now) is None
+    life.live()
+    (review,) = github.reviews(pull, author="alice")
+    assert [c["line"] for c in review["comments"]] == [10]
+    assert outs.finish(now) == 1
+    assert outs.finish(now) == 0
+    assert len(github.calls("DELETE", "/applications/")) == 1
+    # nothing waits for them: the token is taken back at once
+    assert outs.of("alice", token, now) == 0
+    assert len(github.calls("DELETE", "/applications/")) == 2
+    # what is not posted within a quarter of an hour is posted by the bot
+    approval.accept(database, two, "alice", sealed=handover.seal(two, "alice", "ghp_old"))
+    assert outs.of("alice", "ghp_old", now) == 1
+    assert outs.finish(now + GOOD_SECONDS + 1) == 1
+    life.live()
+    (comment,) = life.comments(pull)
+    assert comment["line"] == 11
+    notes = [note for review in reviews(life) for note in review.notes]
+    assert notes == [
+        "posted by the bot in place of alice, who accepted it: "
+        "GitHub does not take their sign-in any more"
+    ]
+    assert set(sealed(life)) == {""}
+
+
+def reviews(life: Life) -> list[ReviewRow]:
+    with life.ledger.database.read() as session:
+        return list(session.execute(sa.select(ReviewRow).order_by(ReviewRow.id)).scalars())
+
+
+TAKEN = {
+    "as-is": State.AS_IS,
+    "edited": State.EDITED,
+    "by-thumb": State.DISMISSED,
+    "by-deleting": State.DISMISSED,
+    "by-command": State.DISMISSED,
+}
+
+
+def test_what_becomes_of_a_comment_is_the_same_whoever_posted_it(
+    github: Double, tmp_path: Path, sqlite_template: Path
+) -> None:
+    life, click = in_person(github, tmp_path, sqlite_template)
+    truth = {}
+    for number, (what, end) in enumerate(TAKEN.items()):
+        path = f"shop/m{number}.py"
+        text = "".join(f"step_{number}_{n} = prepare_{n}()\n" for n in range(9))
+        said = "total = old_sum(items, old_rate)"
+        pull = life.open({path: f"{text}{said}\n{text}"}, what)
+        life.live()
+        (waiting,) = approval.queue(life.ledger.database)
+        click(waiting.id, "carol")
+        life.live()
+        (review,) = github.reviews(pull, author="carol")
+        comment = int(review["comments"][0]["id"])
+        if what in ("as-is", "edited"):
+            new = "new_sum(items, new_rate)" if what == "as-is" else "new_sum(items, rate_of(x))"
+            # GitHub's button names who wrote the comment, not the bot
+            trailer = "Update\n\nCo-authored-by: carol <1+carol@users.noreply.github.com>"
+            github.push(life.repo, what, {path: f"{text}total = {new}\n{text}"}, message=trailer)
+        elif what == "by-thumb":
+            github.on_comment(comment, "react", content="-1", author="alice")
+        elif what == "by-command":
+            github.review_comment(pull, "/marginalia dismiss not for us", in_reply_to=comment)
+        else:
+            github.on_comment(comment, "delete", author="carol")
+        life.live()
+        github.act(pull, "merge", method="squash")
+        life.live()
+        truth[pull.number] = end.value
+    # the drafts that waited are not posted themselves: what counts is what stands on GitHub
+    ends = {row.pull: row.state for row in Feedback(life.ledger.database).outcomes() if row.final}
+    assert ends == truth
+    assert life.comments(pull) == []
 
 
 def test_where_the_persons_token_is_no_good_the_bot_posts_and_says_who_accepted(
