@@ -319,6 +319,16 @@ def test_what_is_approved_in_a_persons_name_is_handed_over_sealed(site, numbers,
     assert handover.open(kept, number, "bob") is None
     assert handover.open(kept, number + 1, "alice") is None
     assert Handover("another secret").open(kept, number, "alice") is None
+    # who signs out now is signed out here, and at GitHub when that stands there
+    revoked = len(site.github.calls("DELETE", "/applications/"))
+    leaving = Browser(site, "alice")
+    cookie = leaving.cookies["marginalia"]
+    page = leaving.submit("/sign-out").text
+    assert "What you approved last (1) is posted in your name in a moment" in page
+    assert Sessions(site.ledger.database).find(cookie, site.now()) is None
+    assert len(site.github.calls("DELETE", "/applications/")) == revoked
+    with site.ledger.database.write() as session:
+        session.get(approval.ApprovalRow, number).sealed = ""
     (plain,) = add_waiting(site, pull=49, count=1)
     assert "in your name" not in alice.look("/queue?page=1000000").text
     alice.submit(f"/queue/{plain}/approve")
