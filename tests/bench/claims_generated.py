@@ -10,8 +10,8 @@ the bar; a claim counts as precise where its best cosine with any reference is. 
 claims near (above .7) to one of the authors' raw claims that people judged, the share near to one
 judged correct rather than wrong, incomplete or unverifiable. Sources: the generator (as it writes,
 and with only what can be checked), the syntax, both, and two trivial ones: the changed lines as
-they are, and the claims of the nearest change of the training part. The first k claims of each
-change are rows of their own, so that coverages can be compared at equal precision.
+they are, and the claims of the nearest change (by rare words) of the training part. The first k
+claims of each change are rows of their own, so that coverages can be compared at equal precision.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from models.crscore.claims import claims_of_diff
 from models.crscore.claims.by_generator import SHIPPED, ClaimGenerator
 from models.crscore.claims.window import checkable, claim_windows
 from models.crscore.encoder import SentenceEncoder, Vectors
+from models.crscore.words import sub_words
 from models.training.claims import Silver
 from tests.bench.claims_coverage import BARS, read_rows
 
@@ -114,15 +116,15 @@ class Measured:
 def sources(
     references: Sequence[Reference],
     train: Silver,
-    encoder: SentenceEncoder,
     generator: ClaimGenerator | None,
 ) -> dict[str, list[list[str]]]:
     """The claims of every source about every change."""
     diffs = [one.diff for one in references]
     syntax = [[claim.text for claim in claims_of_diff(diff)] for diff in diffs]
-    here = encoder.encode(["\n".join(lines_of(diff)) for diff in diffs])
-    there = encoder.encode(["\n".join(lines_of(diff)) for diff in train.diffs])
-    nearest = [train.claims[int(at)] for at in (here @ there.T).argmax(axis=1)]
+    weigh = TfidfVectorizer(analyzer=sub_words, sublinear_tf=True)
+    there = weigh.fit_transform(["\n".join(lines_of(diff)) for diff in train.diffs])
+    here = weigh.transform(["\n".join(lines_of(diff)) for diff in diffs])
+    nearest = [train.claims[int(at)] for at in (here @ there.T).toarray().argmax(axis=1)]
     found = {
         "changed lines": [changed_lines(diff) for diff in diffs],
         "nearest change's claims": nearest,
@@ -148,6 +150,7 @@ def main() -> int:
     parser.add_argument("--generator", default="")
     parser.add_argument("--all", action="store_true", help="the diffs of the last look too")
     parser.add_argument("--show", type=int, default=0, help="print so many changes' claims")
+    parser.add_argument("--count", type=int, default=None, help="changes of a set, for a trial")
     parser.add_argument("--silver-only", action="store_true", help="to choose a checkpoint by")
     options = parser.parse_args()
     folder = os.environ.get("MARGINALIA_DATA")
@@ -173,14 +176,15 @@ def main() -> int:
             and (verified := [text for text in row["verified"] if text.strip()])
         ]
     measured = Measured(encoder)
-    for name, references in sets.items():
+    for name, whole in sets.items():
+        references = whole[: options.count]
         print(f"== {name}: {len(references)} changes")
-        said = sources(references, train, encoder, generator)
+        said = sources(references, train, generator)
         for source, claims in said.items():
             for first in FIRST:
                 which = "all" if first == FIRST[-1] else f"first {first}"
                 row = measured.row(references, [group[:first] for group in claims])
-                print(f"{source:<24} {which:<8} {row}")
+                print(f"{source:<24} {which:<8} {row}", flush=True)
         for i in range(min(options.show, len(references))):
             print(f"\n{references[i].diff}")
             for source in ("syntax", "generator, unchecked", "generator"):

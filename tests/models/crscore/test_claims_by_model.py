@@ -194,7 +194,7 @@ def test_the_command_takes_claims_of_a_model(server: Server, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--claims", "other"], "use syntax, model or syntax"),
+        (["--claims", "other"], "joined by +"),
         (["--claims", "model"], "name the model"),
         (["--claims-model", "coder"], "named but not asked"),
         (
