@@ -68,7 +68,7 @@ def delete(
 
     from bot.errors import FatalError
     from bot.jobs.queue import JobQueue
-    from bot.learn.data import deleted, workflows
+    from bot.learn.data import deleted, names_of, workflows
     from bot.learn.harvest import drop_harvest
     from bot.service.prepare import read_settings
     from bot.store.lookup import existing_ledger
@@ -80,6 +80,7 @@ def delete(
         if ledger is None:
             raise FatalError("there is no ledger yet, so nothing was learnt")
         ended = workflows(ledger.database, repository)
+        names = [None] if repository is None else [*names_of(ledger.database, repository)]
         for row in deleted(ledger.database, repository):
             typer.echo(json.dumps(row, ensure_ascii=False))
         queue = JobQueue(settings.database, settings.job_version, pool_size=1)
@@ -88,4 +89,5 @@ def delete(
         finally:
             queue.close()
         typer.echo(json.dumps(row))
-    drop_harvest(settings.data_dir, repository)
+    for name in names:
+        drop_harvest(settings.data_dir, name)

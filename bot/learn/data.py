@@ -120,17 +120,30 @@ def _mine(kept: Kept, whose: Whose | None) -> Condition:
     return sa.true() if whose is None else kept.of(whose)
 
 
+def names_of(database: Database, repository: str) -> tuple[str, ...]:
+    """A repository's names, in lower case: the given one, and those that it had before."""
+    whose = _whose(database, repository)
+    return () if whose is None else whose.names
+
+
 def _whose(database: Database, repository: str | None) -> Whose | None:
     """A repository with the numbers under which it was seen; ``None`` for all repositories."""
     if repository is None:
         return None
+    name = repository.lower()
     with database.read() as session:
-        return Whose(repository.lower(), tuple(sorted(_numbers(session, repository.lower()))))
+        seen = _seen(session)
+    numbers = {number for number, known in seen if known == name}
+    # a name that another repository has had as well may be that one's now
+    others = {known for number, known in seen if number not in numbers}
+    names = {known for number, known in seen if number in numbers} - others
+    return Whose(name, tuple(sorted(numbers)), tuple(sorted(names | {name})))
 
 
-def _numbers(session: Session, name: str) -> set[int]:
-    found: set[int] = set()
+def _seen(session: Session) -> set[tuple[int, str]]:
+    """Every repository's number with every name under which it was seen, in lower case."""
+    found: set[tuple[int, str]] = set()
     for table in (OutcomeRow, ReviewRow, ApprovalRow, Job, Delivery, InstalledRepository):
-        query = sa.select(table.repository_id).where(sa.func.lower(table.repository) == name)
-        found |= {number for number in session.execute(query.distinct()).scalars() if number}
+        query = sa.select(table.repository_id, sa.func.lower(table.repository)).distinct()
+        found |= {(number, name) for number, name in session.execute(query) if number and name}
     return found

@@ -40,10 +40,14 @@ Condition = sa.ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """One repository by its name in lower case and the numbers under which it was seen."""
+    """One repository by its name in lower case and the numbers under which it was seen.
+
+    ``names`` are those that it had before it was renamed or transferred, and the present one.
+    """
 
     name: str
     numbers: tuple[int, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def _of_comments(column: Any) -> Callable[[Whose], Condition]:
 
 def _of_settings(whose: Whose) -> Condition:
     scopes = [repo_scope(number) for number in whose.numbers]
-    scopes += [f"learn:{whose.name}", f"repository:{whose.name}"]
+    scopes += [f"{kind}:{name}" for kind in ("learn", "repository") for name in whose.names]
     pulls = [SettingRow.scope.startswith(f"{pull_scope(n, 0)[:-1]}") for n in whose.numbers]
     return sa.or_(SettingRow.scope.in_(scopes), *pulls)
 
@@ -102,7 +106,7 @@ _BY = frozenset({"by"})
 
 KEPT: tuple[Kept, ...] = (
     Kept(
-        "remark", LearntRemark, lambda whose: LearntRemark.repository_key == whose.name,
+        "remark", LearntRemark, lambda whose: LearntRemark.repository_key.in_(whose.names),
         people=frozenset({"repository_key"}),
     ),
     Kept("event", FeedbackEvent, _of_comments(FeedbackEvent.comment_id), own="event_kind"),
@@ -152,7 +156,7 @@ KEPT: tuple[Kept, ...] = (
         "delivery", Delivery,
         lambda whose: sa.or_(
             Delivery.repository_id.in_(whose.numbers),
-            sa.func.lower(Delivery.repository) == whose.name,
+            sa.func.lower(Delivery.repository).in_(whose.names),
         ),
         frozenset({"headers"}), but=Delivery.state == DeliveryState.RECEIVED,
         wide=frozenset({"body"}),

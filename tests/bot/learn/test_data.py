@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.learn.data import deleted, exported
+from bot.learn.data import deleted, exported, names_of
 from bot.learn.registry import KEPT, NO_CONTENT
 from bot.store.database import Database
 from bot.store.ledger import Ledger
@@ -137,6 +137,36 @@ def test_after_the_deletion_no_word_is_left_and_nothing_of_others_is_gone(
         # it is known that it was said, and it is followed no more
         assert (comment.fingerprint, comment.github_id, comment.body) == (word(MINE), None, "")
     assert [row["deleted"] for row in deleted(database)][:2] == [1, 1]
+
+
+def test_what_was_kept_under_an_older_name_goes_too(database: Database) -> None:
+    """Renamed or transferred: GitHub's number stays, what was learnt knows the name alone."""
+    fill(database, MINE)
+    fill(database, OTHERS)
+    with database.write() as session:
+        session.execute(
+            sa.update(ReviewRow)
+            .where(ReviewRow.repository_id == MINE)
+            .values(repository="acme/Store", state="submitted")
+        )
+    assert names_of(database, "Acme/store") == ("acme/shop", "acme/store")
+    counts = {row["kind"]: row["deleted"] for row in deleted(database, "acme/store")}
+    assert (counts["remark"], counts["setting"]) == (1, 1)
+    assert [row["repository"] for row in exported(database) if row["kind"] == "remark"] == [
+        NAMES[OTHERS]
+    ]
+    # the older name was given to another repository meanwhile: what it may hold is left
+    with database.write() as session:
+        session.execute(
+            sa.update(ReviewRow).where(ReviewRow.repository_id == MINE).values(repository="x/new")
+        )
+        session.execute(
+            sa.update(ReviewRow)
+            .where(ReviewRow.repository_id == OTHERS)
+            .values(repository=NAMES[MINE])
+        )
+    assert names_of(database, "x/new") == ("x/new",)
+    assert MINE not in {row.get("repository_id") for row in exported(database, NAMES[OTHERS])}
 
 
 def test_what_is_in_use_is_left_and_said(database: Database) -> None:
