@@ -2,6 +2,11 @@
 
 It reads one hunk at a time and answers one claim a line. A model of this size is fluent before it
 is right, so a claim that names what the change does not have is dropped (``checkable``).
+
+No checkpoint is shipped. The only one so far had 23 steps (322 examples) from the default one,
+and wrote mostly repeated words: with what could be checked of its claims it covered 2 % of
+the claims that people verified of 40 changes (cosine above .7), those read off the change 53 %,
+and it added nothing to them. ``tests.bench.claims_generated`` measures another.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ MOST_LINES = 28
 """Lines of a window, changed ones first: a longer hunk is read at its head only."""
 _CONTEXT = 2
 _LINE_CHARS = 160
+_STUCK = re.compile(r"\b(\w+)(?:\W+\1\b){2}")
+"""A word three times in a row: a model that has lost its thread."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?!\w)")
 
 
@@ -46,7 +48,8 @@ def checkable(claims: Iterable[str], lines: Sequence[str]) -> list[str]:
     """The claims that name nothing which is not in the lines, each once.
 
     Identifiers that a claim quotes or that are shaped like code, and its numbers of two digits
-    and more, must be there; of the change's own words at least one must be in the claim.
+    and more, must be there; of the change's own words at least one must be in the claim. A claim
+    that says one word three times in a row is none.
     """
     text = "\n".join(lines)
     known = identifiers(text)
@@ -54,6 +57,8 @@ def checkable(claims: Iterable[str], lines: Sequence[str]) -> list[str]:
     words = set(sub_words(text))
     found = []
     for claim in claims:
+        if _STUCK.search(claim):
+            continue
         said = {number for number in _NUMBER.findall(claim) if len(number) > 1}
         if named_code(claim) <= known and said <= numbers and words & set(sub_words(claim)):
             found.append(claim)

@@ -71,6 +71,7 @@ def test_claims_that_name_what_is_not_there_are_dropped() -> None:
         "The timeout was raised to 500.",
         "The max_retries of the client changed.",
         "Something unlike anything here happens.",
+        "The timeout is a new new new new one.",
         "The timeout of client was raised from 5 to 50.",
     ]
     assert checkable(said, lines) == said[:2]
