@@ -37,6 +37,9 @@ def train(
     rate: Annotated[
         float, typer.Option(min=0, help="Peak rate, relative to a weight's size.")
     ] = 0.015,
+    dropout: Annotated[
+        float, typer.Option(min=0, max=0.9, help="Share of activations dropped in training.")
+    ] = 0.0,
     longest: Annotated[
         tuple[int, int], typer.Option(help="Longest source and answer in tokens.")
     ] = (256, 72),
@@ -82,6 +85,7 @@ def train(
         threads=threads,
         tokens=tokens,
         rate=rate,
+        dropout=dropout,
         limit=limit,
         steps=steps,
         mixture=mixture,

@@ -82,18 +82,23 @@ class Methods:
         }
         self.comments = [row["comment"].split() for row in Reviews(folder, "train").rows]
 
-    def _draw(self, rng: random.Random) -> tuple[str, Record]:
+    def _draw(self, rng: random.Random) -> tuple[str, Record] | None:
+        if not any(self.sets.values()):
+            return None
         name = rng.choices([*self.sets], [len(rows) for rows in self.sets.values()])[0]
         return name, _view(rng.choice(self.sets[name]), rng)
 
     def before(self, rng: random.Random) -> Example | None:
         """CRB: the revision from the code alone."""
-        name, row = self._draw(rng)
-        return abstracted_example(row, "crb", name)
+        drawn = self._draw(rng)
+        return drawn and abstracted_example(drawn[1], "crb", drawn[0])
 
     def after(self, rng: random.Random) -> Example | None:
         """Weak CRA: the commit's message, or a made-up comment that names some of the edit."""
-        name, row = self._draw(rng)
+        drawn = self._draw(rng)
+        if drawn is None:
+            return None
+        name, row = drawn
         if not row["comment"]:
             row = methods.hinted(row, rng.choice(self.comments), rng)
         return abstracted_example(row, "cra", name)

@@ -19,14 +19,26 @@ import torch
 from models.benchmark.toy import toy_examples
 from models.generators.base import Window
 from models.generators.t5_edits import T5EditGenerator
+from models.training.examples import diff_edits
 from models.training.progress import History, Position, Progress, position
 from models.training.trainer import TrainOptions, train
 
 
-def write(path: Path, rows: list[dict[str, str]]) -> None:
+def write(path: Path, rows: list[dict[str, object]]) -> None:
     path.parent.mkdir(exist_ok=True)
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         lines.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def changed_lines(row: dict[str, str]) -> dict[str, object]:
+    before, after = (row[side].split("\n") for side in ("before", "after"))
+    edits = diff_edits(before, after)
+    end = edits[-1].end + len(after) - len(before)
+    return {
+        "first_changed": edits[0].first,
+        "last_changed": edits[-1].end - 1,
+        "new_lines": after[edits[0].first : end],
+    }
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +59,12 @@ def data(tmp_path_factory) -> Path:
     write(folder / "trans_review" / "valid.jsonl.gz", toys[:4])
     write(folder / "autotransform" / "pairs.jsonl.gz", toys[:40])
     write(folder / "pr_reviews" / "python.jsonl.gz", toys)
+    windows = [
+        {"before": toy.code, "after": str(toy.revised), "repo": "toy/toy", "message": "Mend it"}
+        for toy in toy_examples(120)
+    ]
+    write(folder / "codrep" / "windows.jsonl.gz", windows)
+    write(folder / "edits" / "java.jsonl.gz", [row | changed_lines(row) for row in windows[:40]])
     return folder
 
 
@@ -80,6 +98,17 @@ def test_two_runs_with_one_seed_give_equal_weights_and_another_seed_gives_others
     assert not any(torch.equal(first[name], other[name]) for name in first if "wi" in name)
     moments = [state["optimizer"]["state"] for state in states]
     assert all(torch.equal(moments[0][n]["exp_avg"], moments[1][n]["exp_avg"]) for n in moments[0])
+
+
+def test_dropout_trains_and_is_none_of_the_saved_model(data, tmp_path):
+    states = []
+    for name, share in (("a", 0.0), ("b", 0.3), ("c", 0.3)):
+        train(tiny(data, tmp_path / name, steps=3, dropout=share), lambda line: None)
+        states.append(state_of(tmp_path / name)["model"])
+    plain, dropped, again = states
+    assert not any(torch.equal(plain[name], dropped[name]) for name in plain if "wi" in name)
+    assert all(torch.equal(dropped[name], again[name]) for name in dropped)
+    assert json.loads((tmp_path / "b" / "best" / "config.json").read_text())["dropout_rate"] == 0
 
 
 RUN = """
