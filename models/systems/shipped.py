@@ -22,6 +22,7 @@ from models.systems.base import (
     SystemFault,
     answer_where_possible,
 )
+from models.systems.views import View, views_of
 from models.tasks import Example, Prediction, Task
 from models.training.abstracted import marked_pieces
 from models.training.examples import join, pieces
@@ -30,13 +31,21 @@ if TYPE_CHECKING:
     from models.generators.base import Generator
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[1] / "weights" / "default"
-ABSTRACTED_FOLDER = DEFAULT_FOLDER.parent / "abstracted"
-"""The default model, trained on for Trans-Review's abstracted methods alone."""
+ABSTRACTED_FOLDERS = (
+    DEFAULT_FOLDER.parent / "abstracted",
+    DEFAULT_FOLDER.parent / "abstracted_reshuffled",
+)
+"""The default model trained on for Trans-Review's abstracted methods, on them as they are numbered,
+and then on more methods under numbers dealt out anew. Together they are right more often than
+either."""
 MAX_LINES = 40
-LEAST = 0.05
+_POOLED = 4
+"""Answers that each model gives to each view of an example, where there are several."""
+LEAST = {Task.CRA: 0.05, Task.CRB: 0.02}
 """The least probability of an edit that is given for an answer: below it hardly any is right, and
-the wrong ones cost Edit Progress. The largest of those tried that costs no exact match on the held
-part of ``trans_review``'s training file (``tests.bench.abstracted_threshold``)."""
+the wrong ones cost Edit Progress. The largest of those tried that costs one exact match at most on
+the held part of ``trans_review``'s training file (416 methods;
+``tests.bench.abstracted_threshold``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ class ShippedSystem(System):
     Args:
         task: what to predict.
         folder: a checkpoint for every example. ``None``: abstracted methods are answered by
-            ``ABSTRACTED_FOLDER``, which knows nothing else, all other code by ``DEFAULT_FOLDER``.
+            ``ABSTRACTED_FOLDERS``, which know nothing else, all other code by ``DEFAULT_FOLDER``.
     """
 
     kind = "default"
@@ -72,13 +81,17 @@ class ShippedSystem(System):
         self.folder = folder
         self._generators: dict[Path, Generator] = {}
 
-    def generator(self, abstracted: bool = False) -> Generator:
-        """The model that serves abstracted or other code, loaded when first asked for.
+    def generators(self, abstracted: bool = False) -> list[Generator]:
+        """The models that serve abstracted or other code, loaded when first asked for.
 
         Raises:
             SystemFault: there is no usable checkpoint.
         """
-        folder = self.folder or (ABSTRACTED_FOLDER if abstracted else DEFAULT_FOLDER)
+        shipped = ABSTRACTED_FOLDERS if abstracted else (DEFAULT_FOLDER,)
+        folders = (self.folder,) if self.folder else shipped
+        return [self._generator(folder) for folder in folders]
+
+    def _generator(self, folder: Path) -> Generator:
         if folder not in self._generators:
             from models.generators.base import GeneratorError
             from models.generators.t5_edits import T5EditGenerator
@@ -119,24 +132,45 @@ class ShippedSystem(System):
             return []
         answer = self._remarks if task is Task.RCG else self._revisions
         return answer_where_possible(
-            task, examples, lambda some: answer(some, beams, self.generator(abstracted))
+            task, examples, lambda some: answer(some, beams, self.generators(abstracted))
         )
 
     def _revisions(
-        self, examples: Sequence[Example], beams: int, generator: Generator
+        self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
     ) -> list[Prediction]:
-        cuts = [_cut(example, self.ready()) for example in examples]
-        found = generator.revise([cut.window for cut in cuts], answers=max(1, beams))
         return [
-            _ranked(cut, example, answers)
-            for cut, example, answers in zip(cuts, examples, found, strict=True)
+            _ranked(choices, nothing, example, beams, LEAST[self.ready()])
+            for (choices, nothing), example in zip(
+                self.choices(examples, generators, beams), examples, strict=True
+            )
         ]
 
+    def choices(
+        self, examples: Sequence[Example], generators: Sequence[Generator], beams: int = 1
+    ) -> list[tuple[list[tuple[float, str]], float]]:
+        """Revised texts with their probabilities, best first, and that of "nothing to revise".
+
+        The answers of all models to all views of an example (``views_of``) are put together: a
+        text's probability is the mean over them.
+        """
+        asked = [
+            (place, view, _cut(view.example, self.ready()))
+            for place, example in enumerate(examples)
+            for view in views_of(example)
+        ]
+        wanted = max(_POOLED if len(asked) > len(examples) else 1, beams)
+        pools = [_Pool() for _ in examples]
+        for generator in generators:
+            found = generator.revise([cut.window for _, _, cut in asked], answers=wanted)
+            for (place, view, cut), answers in zip(asked, found, strict=True):
+                pools[place].add(view, cut, answers)
+        return [pool.ranked() for pool in pools]
+
     def _remarks(
-        self, examples: Sequence[Example], beams: int, generator: Generator
+        self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
     ) -> list[Prediction]:
         windows = [_remark_window(example) for example in examples]
-        found = generator.comment(windows, answers=max(1, beams))
+        found = generators[0].comment(windows, answers=max(1, beams))
         result: list[Prediction] = []
         for answers in found:
             best = sorted(answers, key=lambda answer: -answer.confidence)
@@ -187,14 +221,37 @@ def _cut(example: Example, task: Task) -> _Cut:
     return _Cut(window, lines[:low], lines[high:], one_line)
 
 
-def _ranked(cut: _Cut, example: Example, answers: Sequence[Answer]) -> Prediction:
-    edits = sorted(
-        ((a.probability, cut.whole(apply_edits(cut.window.lines, a.edits))) for a in answers),
-        key=lambda choice: -choice[0],
-    )
-    source = (answers[0].nothing if answers else 1.0, example.unmarked())
-    sure = bool(edits) and edits[0][0] >= LEAST
-    choices = [*edits, source] if sure else [source, *edits]
+class _Pool:
+    """The answers to all views of one example, equal ones together."""
+
+    def __init__(self) -> None:
+        self.views = 0
+        self.texts: dict[str, float] = {}
+        self.nothing = 0.0
+
+    def add(self, view: View, cut: _Cut, answers: Sequence[Answer]) -> None:
+        """Take in the answers to one view."""
+        self.views += 1
+        self.nothing += answers[0].nothing if answers else 1.0
+        for answer in answers:
+            text = cut.whole(apply_edits(cut.window.lines, answer.edits))
+            own = view.restored(text)
+            if own is not None:
+                self.texts[own] = self.texts.get(own, 0.0) + answer.probability
+
+    def ranked(self) -> tuple[list[tuple[float, str]], float]:
+        """Each text's mean probability over the views, best first, and that of ``<none>``."""
+        texts = [(mass / self.views, text) for text, mass in self.texts.items()]
+        return sorted(texts, key=lambda choice: -choice[0]), self.nothing / self.views
+
+
+def _ranked(
+    edits: Sequence[tuple[float, str]], nothing: float, example: Example, beams: int, least: float
+) -> Prediction:
+    source = (nothing, example.unmarked())
+    sure = bool(edits) and edits[0][0] >= least
+    best = edits[: max(1, beams)]
+    choices = [*best, source] if sure else [source, *best]
     return Prediction(choices[0][1], tuple(text for _, text in choices), choices[0][0])
 
 

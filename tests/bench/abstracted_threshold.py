@@ -14,13 +14,10 @@ import os
 import random
 from pathlib import Path
 
-from models.generators.base import Window
-from models.generators.line_edits import apply_edits
-from models.generators.t5_edits import T5EditGenerator
 from models.metrics.edit_progress import token_distance
-from models.systems.shipped import ABSTRACTED_FOLDER
-from models.training.abstracted import Reviews, abstracted_example
-from models.training.examples import join
+from models.systems.shipped import ShippedSystem
+from models.tasks import Example, Task
+from models.training.abstracted import Reviews
 
 THRESHOLDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -29,33 +26,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=("held", "valid"), default="held")
     parser.add_argument("--count", type=int, default=416)
-    parser.add_argument("--model", type=Path, default=ABSTRACTED_FOLDER)
+    parser.add_argument("--model", type=Path, help="one checkpoint in place of the shipped ones")
     options = parser.parse_args()
     rows = Reviews(Path(os.environ["MARGINALIA_DATA"]), options.part).rows
     random.Random(1).shuffle(rows)
     rows = rows[: options.count]
-    generator = T5EditGenerator(options.model)
-    print(f"trans_review/{options.part}, {len(rows)} methods, {generator.name}")
-    for task in ("cra", "crb"):
-        examples = [abstracted_example(row, task) for row in rows]
-        kept = [(r, e) for r, e in zip(rows, examples, strict=True) if e is not None]
-        windows = [Window(e.language, e.lines, e.changed, comment=e.comment) for _, e in kept]
-        answers = generator.revise(windows)
+    for task in (Task.CRA, Task.CRB):
+        system = ShippedSystem(task, options.model)
+        models = system.generators(abstracted=True)
+        if task is Task.CRA:
+            names = " and ".join(model.name for model in models)
+            print(f"trans_review/{options.part}, {len(rows)} methods, {names}")
+        examples = [
+            Example(
+                str(place), row["code"], row["marked_code"], comment=row["comment"], abstracted=True
+            )
+            for place, row in enumerate(rows)
+        ]
         measured: list[tuple[float, int, int]] = []
-        for (row, example), found in zip(kept, answers, strict=True):
-            source, target = row["code"], row["revised"]
-            before = token_distance(source, target)
-            if not found:
-                measured.append((-1.0, before, before))
-                continue
-            written = join(apply_edits(example.lines, found[0].edits))
-            measured.append((found[0].probability, before, token_distance(written, target)))
+        for row, (choices, _) in zip(rows, system.choices(examples, models), strict=True):
+            before = token_distance(row["code"], row["revised"])
+            probability, text = choices[0] if choices else (-1.0, row["code"])
+            measured.append((probability, before, token_distance(text, row["revised"])))
         whole = sum(before for _, before, _ in measured)
         for least in THRESHOLDS:
             left = [after if p >= least else before for p, before, after in measured]
             exact = sum(distance == 0 for distance in left) / len(rows)
             print(
-                f"{task} least {least:.2f}: exact match {100 * exact:.1f} %, "
+                f"{task.value} least {least:.2f}: exact match {100 * exact:.1f} %, "
                 f"aggregate Edit Progress {1 - sum(left) / whole:.3f}"
             )
 
