@@ -84,8 +84,12 @@ class Database:
         return float(session.execute(sa.select(stamp)).scalar_one())
 
     def migrate(self) -> None:
-        """Bring the ledger's tables to this version; several processes may try at once."""
-        with self._writer.connect() as connection:
+        """Bring the ledger's tables to this version; several processes may try at once.
+
+        All in one transaction that is begun here: Alembic begins and ends one for each step where
+        it finds none, and between two steps another process would go on from the same one.
+        """
+        with self._writer.begin() as connection:
             if not self.sqlite:
                 digest = hashlib.blake2b(_MIGRATION_LOCK.encode(), digest_size=8).digest()
                 key = int.from_bytes(digest, "big", signed=True)
@@ -93,7 +97,6 @@ class Database:
             config = migration_config()
             config.attributes["connection"] = connection
             alembic.command.upgrade(config, "head")
-            connection.commit()
 
     def is_current(self) -> bool:
         """Whether the tables are those of this version; raises SQLAlchemy's errors when away."""
