@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-
-import tree_sitter
-import tree_sitter_java
+from typing import TYPE_CHECKING
 
 from models.crscore.stopwords import STOP_WORDS
 from models.preprocess.abstraction import PLACEHOLDER, Abstraction, abstract
+from models.syntax.grammar import parse, text_of
 from models.training.examples import clean_message, diff_edits, pieces
 from models.training.records import Record, records
 from models.training.splits import Part, part_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 LONGEST_METHOD = 1200
 """Characters of an abstracted method at most; longer ones would not fit the model's window."""
@@ -77,9 +79,8 @@ def method_around(code: str, first: int, last: int) -> str | None:
 
     On one line and without remarks, as Trans-Review has its methods; ``None`` if there is none.
     """
-    raw = code.encode()
-    found: tree_sitter.Node | None = None
-    nodes = [_parser().parse(raw).root_node]
+    found: Node | None = None
+    nodes = [parse(code.encode(), "java").root_node]
     while nodes:
         node = nodes.pop()
         if node.start_point[0] > first or node.end_point[0] < last:
@@ -89,12 +90,7 @@ def method_around(code: str, first: int, last: int) -> str | None:
         nodes += node.children
     if found is None:
         return None
-    return " ".join(_REMARK.sub(" ", raw[found.start_byte : found.end_byte].decode()).split())
-
-
-@lru_cache(maxsize=1)
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_java.language()))
+    return " ".join(_REMARK.sub(" ", text_of(found)).split())
 
 
 def _record(code: str, revised: str, message: str = "") -> Iterator[Record]:
@@ -126,13 +122,13 @@ def hinted(row: Record, others: Iterable[str], rng: random.Random) -> Record:
 
     As many of the written and of the removed words are named as in Trans-Review's comments.
     """
-    code, revised = row["code"].split(), row["revised"].split()
-    written = sorted({word for word in revised if word[0].isalnum()} - {*code})
-    removed = sorted({word for word in code if word[0].isalnum()} - {*revised})
-    # a name that is written again elsewhere counts as written too
-    written += sorted({w for w in {*revised} & {*code} if revised.count(w) > code.count(w)})
-    said = [word for word in written if word[0].isalnum() and rng.random() < SAID_WRITTEN]
-    said += [word for word in removed if rng.random() < SAID_REMOVED]
+    code, revised = Counter(row["code"].split()), Counter(row["revised"].split())
+    said = [
+        word
+        for words, share in ((revised - code, SAID_WRITTEN), (code - revised, SAID_REMOVED))
+        for word in sorted(words)
+        if word[0].isalnum() and rng.random() < share
+    ]
     rng.shuffle(said)
     noise = [word for word in others if not PLACEHOLDER.fullmatch(word)]
     start = rng.randrange(len(noise)) if noise else 0
