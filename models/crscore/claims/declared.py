@@ -189,6 +189,8 @@ def changed_definition(reading: Reading, old: Unit, new: Unit) -> None:
     was, now = old.definition, new.definition
     if was is None or now is None:
         return
+    if not (was.name and now.name):
+        return  # one side's head is made up around the piece: nothing was said of it
     phrase = reading.phrase(new)
     before = len(reading.said)
     if was.name != now.name:

@@ -212,3 +212,11 @@ def test_every_diff_of_the_data_has_claims(data_folder):
         said = claims_of_diff(row["diff"], row["lang"])
         assert 1 <= len(said) <= LIMIT, row["index"]
         assert len({claim.text for claim in said}) == len(said)
+
+
+def test_a_head_that_is_made_up_around_a_piece_has_no_name_to_be_renamed_to() -> None:
+    # One line of Java, and on the other side an annotation alone: what it stands on is not seen.
+    diff = "--- a/T.java\n+++ b/T.java\n@@ -208 +208 @@\n-  public void totals() {\n+  @Test\n"
+    said = [claim.text for claim in claims_of_diff(diff)]
+    assert said
+    assert not [text for text in said if "``" in text or "renamed" in text]
