@@ -189,8 +189,8 @@ def changed_definition(reading: Reading, old: Unit, new: Unit) -> None:
     was, now = old.definition, new.definition
     if was is None or now is None:
         return
-    if not (was.name and now.name):
-        return  # one side's head is made up around the piece: nothing was said of it
+    if bool(was.name) != bool(now.name):
+        return  # one side's head is made up around the piece: it is not the other's
     phrase = reading.phrase(new)
     before = len(reading.said)
     if was.name != now.name:
@@ -260,7 +260,8 @@ def _returns(reading: Reading, was: Definition, now: Definition, phrase: str, un
             85,
             unit,
         )
-        reading.say(f"Callers of {quote(now.name)} now receive {quote(now.returns)}.", 45, unit)
+        called = quote(now.name) if now.name else f"the {phrase}"
+        reading.say(f"Callers of {called} now receive {quote(now.returns)}.", 45, unit)
     elif now.returns:
         reading.say(f"The {phrase} now has the return type {quote(now.returns)}.", 80, unit)
     else:

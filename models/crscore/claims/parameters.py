@@ -16,7 +16,7 @@ def parameter_claims(
     after = {p.name: p for p in now.parameters}
     added = [p for p in now.parameters if p.name not in before]
     removed = [p for p in was.parameters if p.name not in after]
-    called = quote(now.name)
+    called = quote(now.name) if now.name else f"the {phrase}"
     if added and len(added) == len(removed) and len(was.parameters) == len(now.parameters):
         for gone, new in zip(list(removed), list(added), strict=True):
             if was.parameters.index(gone) == now.parameters.index(new):

@@ -220,3 +220,14 @@ def test_a_head_that_is_made_up_around_a_piece_has_no_name_to_be_renamed_to() ->
     said = [claim.text for claim in claims_of_diff(diff)]
     assert said
     assert not [text for text in said if "``" in text or "renamed" in text]
+
+
+def test_callers_of_a_head_without_a_name_are_those_of_the_method() -> None:
+    diff = (
+        "@@ -5,4 +5,4 @@ class Steps:\n                  bootstrap=None,\n"
+        "-                 hadoop='0.20'):\n+                 hadoop='0.20', ami='1.0'):\n"
+        '         """Start a job flow."""\n         return 1\n'
+    )
+    said = texts(diff, "py")
+    assert "The parameter `ami` with default '1.0' was added to the method." in said
+    assert "Callers of the method that pass no `ami` now get `'1.0'`." in said
