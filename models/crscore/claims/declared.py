@@ -333,15 +333,16 @@ def _modifier_claims(reading: Reading, old: Unit, new: Unit, phrase: str) -> Non
 
 def claims(reading: Reading) -> None:
     """Say what the hunk does to definitions."""
+    # A head made up around a piece has no name: it came and went with the piece, not with an edit.
     for unit in reading.alignment.added:
-        if unit.definition is None or reading.is_done(unit):
+        if unit.definition is None or not unit.definition.name or reading.is_done(unit):
             continue
         if unit.kind == TYPE:
             added_type(reading, unit, unit.definition)
         elif unit.kind == FUNCTION:
             added_function(reading, unit, unit.definition)
     for unit in reading.alignment.removed:
-        if unit.definition is not None and not reading.is_done(unit):
+        if unit.definition is not None and unit.definition.name and not reading.is_done(unit):
             removed_definition(reading, unit, unit.definition)
     for old, new in reading.alignment.changed:
         if old.kind in (FUNCTION, TYPE) and new.kind in (FUNCTION, TYPE):
