@@ -231,3 +231,11 @@ def test_callers_of_a_head_without_a_name_are_those_of_the_method() -> None:
     said = texts(diff, "py")
     assert "The parameter `ami` with default '1.0' was added to the method." in said
     assert "Callers of the method that pass no `ami` now get `'1.0'`." in said
+
+
+@pytest.mark.parametrize(("line", "language"), [("  @Ignore", "java"), ("@cached()", "py")])
+@pytest.mark.parametrize("sign", "+-")
+def test_an_annotation_alone_is_no_method_that_came_or_went(line, language, sign) -> None:
+    place = "@@ -6,0 +7 @@" if sign == "+" else "@@ -7 +6,0 @@"
+    said = texts(f"{place}\n{sign}{line}\n", language)
+    assert not [text for text in said if "``" in text]
