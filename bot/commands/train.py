@@ -30,6 +30,13 @@ def train(
             help="Start from a checkpoint of ours or a published T5, as Salesforce/codet5-base.",
         ),
     ] = None,
+    grow: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            metavar="BLOCKS UNITS",
+            help="Enlarge it first: blocks to add to each stack, and feed-forward units.",
+        ),
+    ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Time in steps, in all.")] = 120,
     seed: Annotated[int, typer.Option(help="Fixes weights and the order of examples.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.")] = None,
@@ -80,6 +87,7 @@ def train(
         data=data,
         folder=folder,
         start_from=start_from,
+        grow=grow,
         minutes=minutes,
         seed=seed,
         threads=threads,

@@ -30,6 +30,7 @@ from models.training.batches import (
 )
 from models.training.card import write_card
 from models.training.copying import games, start_copying
+from models.training.grow import grown
 from models.training.mixture import MIXTURES
 from models.training.progress import History, Progress, Show, position, write_chart
 from models.training.records import records
@@ -61,7 +62,9 @@ class TrainOptions:
     number of padded source tokens a batch. ``rate`` is relative: each parameter moves by
     ``rate`` times its own root mean square (see ``scale_rates``). ``dropout`` is the share of
     activations and attention weights set to zero in training. Longer examples than
-    ``longest_source`` and ``longest_answer`` (tokens) are left out. A fresh model starts from a
+    ``longest_source`` and ``longest_answer`` (tokens) are left out. ``grow`` enlarges what the run
+    starts from: blocks to add to encoder and decoder, and hidden units of each feed-forward layer
+    (``grow.grown``). A fresh model starts from a
     rough copying circuit and spends its first ``game_minutes`` on copying games (``copying``),
     then the time up to ``short_minutes`` on short windows (``SHORT`` tokens), of which it sees
     three times as many. ``mixture`` is one of ``MIXTURES``. ``checked`` is the size of a
@@ -71,6 +74,7 @@ class TrainOptions:
     data: Path
     folder: Path
     start_from: str | None = None
+    grow: tuple[int, int] | None = None
     minutes: float = 120.0
     seed: int = 1
     vocabulary: int = 8192
@@ -123,7 +127,12 @@ def tokenizer_texts(data: Path, per_file: int = 6000) -> list[str]:
 def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]:
     """The tokenizer and a fresh model, or those of ``start_from`` (a folder or Hub id)."""
     if options.start_from is not None:
-        return load_start(options.start_from)
+        tokenizer, model = load_start(options.start_from)
+        if options.grow is None:
+            return tokenizer, model
+        return tokenizer, grown(model, *options.grow, seed=options.seed)
+    if options.grow is not None:
+        raise ValueError("only a checkpoint can be grown: name one to start from")
     tokenizer = train_tokenizer(tokenizer_texts(options.data), options.vocabulary)
     torch.manual_seed(options.seed)
     config = T5Config(
