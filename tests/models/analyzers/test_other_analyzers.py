@@ -388,6 +388,37 @@ def test_oxlint_spans_and_words():
     assert finding.url.startswith("https://")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "expect(a).to.deep.equal([1]);",
+        "expect(a).to.not.match(/b/);",
+        "expect(a)\n    .to.be.true;",
+        "expect(a).to.be(1);",
+        "expect(a).not.to.be.ok;",
+        "expect(a).to.have.length(2); expect(b).to.be.visible;",
+        'expect(a, "what it means").toBe(2);',
+    ],
+)
+@pytest.mark.parametrize("runner", ['import { expect, it } from "vitest";\n', ""])
+def test_other_ways_to_assert_than_jests_are_no_mistake(statement, runner):
+    text = f'{runner}it("x", () => {{\n  {statement}\n}});\n'
+    assert rules(run("oxlint", {"a.test.ts": text})) == []
+
+
+def test_a_check_that_checks_nothing_is_said_as_a_sentence():
+    text = 'it("x", () => {\n  expect(a);\n  expect(a).toBe;\n  expect(a).tobe.toBe(1);\n});\n'
+    report = run("oxlint", {"a.test.js": text})
+    assert [(one.rule, one.line) for one in report.findings] == [
+        ("jest/valid-expect", 2),
+        ("jest/valid-expect", 3),
+        ("jest/valid-expect", 4),
+    ]
+    assert report.findings[2].message == (
+        "Expect has an unknown modifier. Is it a spelling mistake?"
+    )
+
+
 def test_every_oxlint_rule_exists():
     import subprocess
 
