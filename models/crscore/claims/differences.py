@@ -75,6 +75,7 @@ class _Teller:
         self.elements: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.calls: dict[str, _Calls] = defaultdict(_Calls)
         self.left = _MOST
+        self.names: dict[int, str] = {}
         call = main_call(new.node, reading.row)
         self.asserts = new.kind == Role.ASSERT.value or (
             call is not None and is_assertion(call, reading.row)
@@ -84,6 +85,13 @@ class _Teller:
         if self.left > 0:
             self.reading.say(text, weight, self.unit)
             self.left -= 1
+
+    def name_set(self, node: tree_sitter.Node) -> str:
+        """The first name that a statement sets, "" for none; a long table is walked only once."""
+        if node.id not in self.names:
+            found = assigned(node, self.row)
+            self.names[node.id] = found[0][0] if found else ""
+        return self.names[node.id]
 
     def holder(self, edit: Edit, *roles: Role) -> tree_sitter.Node | None:
         return next(
@@ -126,20 +134,20 @@ class _Teller:
         for node, _, _ in reversed(edit.around[:-1]):
             role = self.row.role(node.type)
             if node.type in ("composite_literal", "struct_expression"):
-                name = node.child_by_field_name("type") or node.child_by_field_name("name")
-                return f"the literal of {quote(flat(name))}"
+                type_ = node.child_by_field_name("type") or node.child_by_field_name("name")
+                return f"the literal of {quote(flat(type_))}"
             if role is Role.PAIR:
                 key = node.child_by_field_name("key") or node.named_children[0]
                 return f"{kind} {quote(string_value(key))}"
             if role in (Role.ASSIGNMENT, Role.DECLARATION) or node.type == "variable_declarator":
-                names = assigned(node, self.row)
-                if names and not names[0][0].endswith("wrapper_"):
-                    return f"{kind} {quote(names[0][0])}"
+                name = self.name_set(node)
+                if name and not name.endswith("wrapper_"):
+                    return f"{kind} {quote(name)}"
             if role is Role.CALL and not callee(node, self.row).endswith("wrapper_"):
                 return f"{kind} in the call of {quote(callee(node, self.row))}"
-        names = assigned(self.unit.node, self.row)
-        if names and not names[0][0].endswith("wrapper_"):
-            return f"{kind} {quote(names[0][0])}"
+        name = self.name_set(self.unit.node)
+        if name and not name.endswith("wrapper_"):
+            return f"{kind} {quote(name)}"
         section = self.reading.section
         return f"{kind} {quote(section.name)}" if section.kind == "variable" else kind
 
@@ -151,8 +159,9 @@ class _Teller:
         if node is None or not node.is_named:
             return False
         what = "added" if edit.old is None else "removed"
-        self.elements[(what, self._collection(edit))].append(flat(node))
-        self.keyed[(what, self._collection(edit))] = self.row.role(node.type) is Role.PAIR
+        key = what, self._collection(edit)
+        self.elements[key].append(flat(node))
+        self.keyed[key] = self.row.role(node.type) is Role.PAIR
         return True
 
     def _argument(self, edit: Edit) -> bool:
@@ -291,10 +300,10 @@ class _Teller:
     def _single(self, edit: Edit) -> None:
         node = edit.new if edit.new is not None else edit.old
         text = flat(node)
-        names = assigned(self.unit.node, self.row) if text == "?" else []
-        if names:
+        name = self.name_set(self.unit.node) if text == "?" else ""
+        if name:
             no = "now" if edit.new is not None else "no longer"
-            self.say(f"The field {quote(names[0][0])} is {no} optional{self.where}.", 80)
+            self.say(f"The field {quote(name)} is {no} optional{self.where}.", 80)
         if len(text) < 2 and not text.isalnum():
             return
         holder = edit.around[-1][0] if edit.around else None
