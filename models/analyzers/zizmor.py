@@ -7,6 +7,7 @@ honoured.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,6 +46,8 @@ MESSAGES = {
     "known-vulnerable-actions": "This version of the action has a known vulnerability; update it.",
 }
 """The audits that are reported, in our words; the others are left out."""
+_GITHUBS_OWN = re.compile(r"""(?:uses:\s*)?["']?(?:actions|github)/""")
+"""Who could move these tags can do anything to a run anyway; no team pins them first."""
 
 
 class Zizmor(CommandAnalyzer):
@@ -72,7 +75,9 @@ class Zizmor(CommandAnalyzer):
             if output.code:
                 raise AnalyzerFailure(f"zizmor: exit status {output.code}", findings)
             for row in json.loads(output.stdout):
-                if not row["ignored"] and row["ident"] in MESSAGES:
+                # of low confidence is what holds only if a later step does something that none does
+                unsure = row["determinations"]["confidence"] == "Low"
+                if not row["ignored"] and not unsure and row["ident"] in MESSAGES:
                     findings += _findings(row, work)
         return findings
 
@@ -82,6 +87,8 @@ def _findings(row: dict[str, Any], work: Work) -> list[Finding]:
     found: list[Finding] = []
     for place in row["locations"]:
         if place["symbolic"]["kind"] != "Primary":
+            continue
+        if row["ident"] == "unpinned-uses" and _GITHUBS_OWN.match(place["concrete"]["feature"]):
             continue
         span = place["concrete"]["location"]
         line, end_line = span["start_point"]["row"] + 1, span["end_point"]["row"] + 1
@@ -95,8 +102,15 @@ def _findings(row: dict[str, Any], work: Work) -> list[Finding]:
                 line=line,
                 end_line=end_line,
                 message=MESSAGES[row["ident"]],
-                severity=_SEVERITIES.get(row["determinations"]["severity"], Severity.WARNING),
+                severity=_severity(row),
                 url=row["url"],
             )
         )
     return found
+
+
+def _severity(row: dict[str, Any]) -> Severity:
+    """Its own; a tag that could be moved is a risk and no hole, as long as nobody moves it."""
+    if row["ident"] == "unpinned-uses":
+        return Severity.WARNING
+    return _SEVERITIES.get(row["determinations"]["severity"], Severity.WARNING)

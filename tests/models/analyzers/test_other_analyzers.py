@@ -371,6 +371,22 @@ def test_a_broken_workflow_beside_a_good_one():
     assert alone.notes == ("zizmor: no file is a workflow or action that it can read",)
 
 
+def test_workflow_tags_are_told_of_strangers_actions_and_a_kept_token_where_it_can_leave():
+    text = (
+        "on: push\npermissions: {}\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n"
+        "      - uses: actions/checkout@v4\n"
+        "      - uses: github/codeql-action/init@v3\n"
+        "      - uses: someone/action@v2\n"
+    )
+    leaves = text + "      - uses: actions/upload-artifact@v4\n        with: {path: .}\n"
+    report = run("zizmor", {".github/workflows/a.yml": text, ".github/workflows/b.yml": leaves})
+    assert [(one.path[-5:], one.rule, one.line, one.severity) for one in report.findings] == [
+        ("a.yml", "unpinned-uses", 9, Severity.WARNING),
+        ("b.yml", "artipacked", 7, Severity.ERROR),
+        ("b.yml", "unpinned-uses", 9, Severity.WARNING),
+    ]
+
+
 def test_oxlint_spans_and_words():
     text = "export function f(x) {\n  return x;\n  g(\n    x,\n  );\n}\n"
     (finding,) = run("oxlint", {"é.js": "// ü\n" + text}).findings
