@@ -10,9 +10,10 @@ Zhou et al., "Generation-based Code Review Automation: How Far Are We?" (2023), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from models.metrics.base import Record
 
@@ -27,6 +28,16 @@ class Task(StrEnum):
     CRB = "crb"
     CRA = "cra"
     RCG = "rcg"
+
+
+NEEDS: Mapping[Task, str] = MappingProxyType(
+    {
+        Task.CRB: "code",
+        Task.CRA: "code and a comment",
+        Task.RCG: "code or a hunk",
+    }
+)
+"""What an example must hold for a task, in words for a person (``can_ask``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +69,13 @@ class Example:
         return self.marked_code or self.diff or self.code
 
     def asked(self, task: Task) -> str:
-        """What a task puts in beside the comment: for CRB the code without marks, for CRA what
-        ``shown`` gives, for RCG the hunk where there is one."""
+        """What a task puts in beside the comment: for CRB the code without marks, for CRA the
+        marked code where there is one, for RCG the hunk where there is one."""
         if task is Task.CRB:
             return self.unmarked()
-        return (self.diff or self.shown()) if task is Task.RCG else self.shown()
+        if task is Task.CRA:
+            return self.marked_code or self.code
+        return self.diff or self.shown()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,11 @@ CodRep               ``Tasks/*.txt`` with ``Solutions/*.txt``; or ``before, afte
 edits                ``before, after, message, repo``
 GitHub comments      ``diff_hunk, comment, repo``; a suggestion block makes it a revision
 ===================  ==========================================================================
+
+Answers (``revised``, ``after``, ``new``, ``target``, a comment) may be missing: such records are
+predicted and not scored. Where only a hunk is given, the code is its new side. The language is the
+record's ``lang``, else that of its ``path`` or ``file``, else the layout's own (Java) or what the
+hunk looks like.
 """
 
 from __future__ import annotations
@@ -25,11 +30,13 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from models.benchmark.suggestions import suggested_revision
+from models.benchmark.suggestions import new_side, suggested_revision
+from models.syntax import guess_language, language_of, language_row
 from models.tasks import END_MARK, START_MARK, Example, without_marks
 
 Row = Mapping[str, Any]
@@ -53,7 +60,7 @@ def read_examples(path: Path, limit: int | None = None) -> list[Example]:
 
 
 def iter_examples(path: Path) -> Iterator[Example]:
-    """As ``read_examples``, one at a time."""
+    """As ``read_examples``, one at a time; the ``.gz`` of a name says that the file is gzipped."""
     if path.is_dir():
         yield from _folder(path)
     elif not path.exists():
@@ -76,6 +83,11 @@ def _json_lines(path: Path) -> Iterator[Example]:
             raise DataError(f"{where}: not JSON; write one object a line") from error
         if not isinstance(row, dict):
             raise DataError(f"{where}: not an object; write one object a line")
+        try:
+            # JSON can spell half of a surrogate pair, which no model reads and no file holds
+            json.dumps(row, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise DataError(f"{where}: half of a surrogate pair in a text") from error
         read = read or _layout(row)
         if read is None:
             fields = ", ".join(sorted(row)) or "none"
@@ -104,8 +116,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _open(path: Path) -> TextIO:
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
-    return path.open(encoding="utf-8", newline="\n")
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="\n")
+    return path.open(encoding="utf-8-sig", newline="\n")
 
 
 def _layout(row: Row) -> Callable[[str, Row], Example] | None:
@@ -123,6 +135,7 @@ def _layout(row: Row) -> Callable[[str, Row], Example] | None:
         ({"diff_hunk"}, _github_comment),
         ({"before"}, _before_after),
         ({"patch"}, _codereviewer_generation),
+        ({"old"}, _codereviewer_refinement),
     ):
         if fields <= row.keys():
             return read
@@ -140,7 +153,41 @@ def _maybe(row: Row, key: str) -> str | None:
     return None if row.get(key) is None else _text(row, key)
 
 
+def _language(row: Row, default: str) -> str:
+    """The language that a record names, or its file's name does; else ``default``."""
+    named = row.get("lang")
+    if isinstance(named, str) and named.strip():
+        plain = named.strip().lower().lstrip(".")  # CodeReviewer writes ".cs"
+        known = language_row(plain)
+        return known.name if known is not None else plain
+    for key in ("path", "file"):
+        found = language_of(row[key]) if isinstance(row.get(key), str) else ""
+        if found:
+            return found
+    return default
+
+
+def _project(row: Row) -> str:
+    """The first of the fields that name a record's project; "" without one."""
+    return next((str(row[key]) for key in ("repo", "project", "proj") if row.get(key)), "")
+
+
+def _hunk_example(identity: str, row: Row, diff: str, comment: str | None) -> Example:
+    """A hunk and what was said of it; the code is the hunk's new side."""
+    code = new_side(diff)
+    return Example(
+        identity,
+        code,
+        diff=diff,
+        comment=comment,
+        language=_language(row, "") or guess_language(code),
+        project=_project(row),
+    )
+
+
 def _code(identity: str, row: Row) -> Example:
+    if "code" not in row and "marked_code" not in row:
+        raise KeyError("code")
     code, marked = _maybe(row, "code") or "", _maybe(row, "marked_code") or ""
     abstracted = bool(_PLACEHOLDER.search(code or marked))
     if marked and not abstracted and START_MARK not in marked:
@@ -153,8 +200,8 @@ def _code(identity: str, row: Row) -> Example:
         marked,
         revised=_maybe(row, "revised"),
         comment=_maybe(row, "comment"),
-        language=str(row.get("lang", "java")),
-        project=str(row.get("project", "")),
+        language=_language(row, "java"),
+        project=_project(row),
         abstracted=abstracted,
     )
 
@@ -169,59 +216,50 @@ def _before_after(identity: str, row: Row) -> Example:
         _text(row, "before"),
         revised=_maybe(row, "after"),
         comment=_maybe(row, "message"),
-        language=str(row.get("lang", "java")),
-        project=str(row.get("repo", row.get("project", ""))),
+        language=_language(row, "java"),
+        project=_project(row),
     )
 
 
 def _diff_comment(identity: str, row: Row) -> Example:
-    return Example(
-        identity,
-        diff=_text(row, "diff"),
-        comment=_maybe(row, "comment"),
-        language=str(row.get("lang", "")),
-    )
+    return _hunk_example(identity, row, _text(row, "diff"), _maybe(row, "comment"))
 
 
 def _codereviewer_generation(identity: str, row: Row) -> Example:
-    return Example(
-        identity,
-        diff=_text(row, "patch"),
-        comment=_maybe(row, "msg"),
-        language=str(row.get("lang", "")),
-        project=str(row.get("proj", "")),
-    )
+    return _hunk_example(identity, row, _text(row, "patch"), _maybe(row, "msg"))
 
 
 def _codereviewer_refinement(identity: str, row: Row) -> Example:
-    # Every line of both texts starts with its sign of the diff.
-    old, new = (
-        "\n".join(line[1:] for line in _text(row, key).split("\n")) for key in ("old", "new")
-    )
+    old = _without_signs(_text(row, "old"))
+    new = _maybe(row, "new")
     return Example(
         identity,
         old,
         f"{START_MARK} {old} {END_MARK}",
-        revised=new,
+        revised=None if new is None else _without_signs(new),
         comment=_maybe(row, "comment"),
-        language=str(row.get("lang", "")),
-        project=str(row.get("proj", "")),
+        language=_language(row, ""),
+        project=_project(row),
     )
+
+
+def _without_signs(text: str) -> str:
+    """Lines that each start with their sign of the diff, without it."""
+    return "\n".join(line[1:] for line in text.split("\n"))
 
 
 def _github_comment(identity: str, row: Row) -> Example:
     hunk, comment = _text(row, "diff_hunk"), _maybe(row, "comment")
     found = suggested_revision(hunk, comment) if comment is not None else None
+    plain = _hunk_example(identity, row, hunk, comment)
     if found is None:
-        return Example(identity, diff=hunk, comment=comment, project=str(row.get("repo", "")))
-    return Example(
-        identity,
-        found.code,
-        found.marked_code,
-        hunk,
-        found.revised,
-        found.comment,
-        project=str(row.get("repo", "")),
+        return plain
+    return replace(
+        plain,
+        code=found.code,
+        marked_code=found.marked_code,
+        revised=found.revised,
+        comment=found.comment,
     )
 
 

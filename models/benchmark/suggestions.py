@@ -1,4 +1,4 @@
-"""Revisions from GitHub's suggestion blocks.
+"""The code of hunks that people commented on, and revisions from GitHub's suggestion blocks.
 
 A comment's `````suggestion`` block replaces the lines that the comment is on; a stored
 ``diff_hunk`` ends with the last of them. How many lines are replaced is not stored with the
@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from models.change import LineKind
+from models.hunk_text import parse_hunks
 from models.tasks import END_MARK, START_MARK
 
 _BLOCK = re.compile(r"```suggestion[^\n]*\n(.*?)```", re.DOTALL)
@@ -42,4 +44,14 @@ def suggested_revision(diff_hunk: str, comment: str) -> SuggestedRevision | None
         "\n".join([*above, f"{START_MARK} {side[-1]} {END_MARK}"]),
         "\n".join([*above, block] if block else above),
         prose,
+    )
+
+
+def new_side(diff: str) -> str:
+    """The code of a hunk, or of several in a row, as it is after the change."""
+    return "\n".join(
+        line.text
+        for hunk in parse_hunks(diff)
+        for line in hunk.lines
+        if line.kind is not LineKind.DELETED
     )

@@ -106,6 +106,10 @@ def test_codereviewer_records(tmp_path):
     assert read_examples(file)[0].comment == "why b"
     (example,) = read_examples(lines(tmp_path / "b.jsonl", refinement))
     assert (example.code, example.revised, example.comment) == ("a\nb", "a\nc", "c")
+    assert (example.language, example.project) == ("python", "")
+    del refinement["new"]
+    (blind,) = read_examples(lines(tmp_path / "c.jsonl", refinement))
+    assert (blind.code, blind.revised, blind.comment) == ("a\nb", None, "c")
 
 
 def test_codrep_folder_gives_windows(tmp_path):
@@ -135,7 +139,51 @@ def test_edits_and_github_comments(tmp_path):
     first, second = read_examples(lines(tmp_path / "g.jsonl", *rows))
     assert (first.code, first.revised, first.comment) == ("a\nb", "a\nc", "Use c.")
     assert first.marked_code == "a\n<START> b <END>"
-    assert (second.diff, second.comment, second.code) == (rows[1]["diff_hunk"], "why?", "")
+    assert (second.diff, second.comment) == (rows[1]["diff_hunk"], "why?")
+    assert (second.code, second.revised) == ("a\nb", None)
+
+
+def test_a_hunk_alone_can_be_revised_too(tmp_path):
+    hunk = "@@ -1,3 +1,3 @@ def f():\n a\n-b\n+c\n d"
+    for fields in (
+        {"diff": hunk, "comment": "why?"},
+        {"diff_hunk": hunk, "comment": "why?"},
+        {"patch": hunk, "msg": "why?"},
+    ):
+        (example,) = read_examples(lines(tmp_path / "h.jsonl", fields))
+        assert example.code == "a\nc\nd"
+        assert all(can_ask(task, example) for task in Task)
+        # never the hunk with its signs, which no revision is made of
+        assert example.asked(Task.CRA) == example.asked(Task.CRB) == "a\nc\nd"
+        assert example.asked(Task.RCG) == hunk
+        assert target_of(Task.CRA, example) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "language"),
+    [
+        ({"before": "a", "lang": "go"}, "go"),
+        ({"before": "a", "lang": "PY"}, "python"),
+        ({"before": "a", "lang": None}, "java"),
+        ({"before": "a", "path": "x/y.rs"}, "rust"),
+        ({"before": "a", "file": "pysnooper_pycompat.py"}, "python"),
+        ({"before": "a"}, "java"),
+        ({"code": "a", "path": "x.kt"}, "kotlin"),
+        ({"diff_hunk": "@@ -1 +1 @@\n+a", "path": "a/b.ts"}, "typescript"),
+        ({"diff": "@@ -1 +1 @@\n+    def load(self):\n+        return None"}, "python"),
+        ({"diff": "@@ -1 +1 @@\n+a"}, ""),
+        ({"patch": "@@ -1 +1 @@\n+a", "msg": "b", "lang": ".cs"}, "csharp"),
+    ],
+)
+def test_the_language_of_a_record(tmp_path, fields, language):
+    (example,) = read_examples(lines(tmp_path / "l.jsonl", fields))
+    assert example.language == language
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_record(tmp_path):
+    path = tmp_path / "b.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"code": "a"}\r\n{"code": "b"}\r\n')
+    assert [example.code for example in read_examples(path)] == ["a", "b"]
 
 
 def test_suggestion_blocks_that_make_no_revision():
@@ -158,16 +206,14 @@ def test_suggestion_blocks_that_make_no_revision():
         (b'"x"', "not an object"),
         (b'{"x": 1}', "no known layout has the fields x"),
         (b'{"code": 1}', '"code" must be a text'),
-        (b'{"code": "a"}\n{"comment": "b"}', ""),
+        (b'{"code": "a"}\n{"before": "b"}', "line 2: the field 'code' is missing"),
+        (b'{"code": "a \\ud800"}', "line 1: half of a surrogate pair"),
         (b"\xff", "not UTF-8"),
     ],
 )
 def test_broken_data_is_one_clear_line(tmp_path, content, words):
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)
-    if not words:
-        assert read_examples(path)[1].code == ""
-        return
     with pytest.raises(DataError, match=words) as caught:
         read_examples(path)
     assert "\n" not in str(caught.value)
