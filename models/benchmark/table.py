@@ -133,7 +133,9 @@ def _best(
     if not found:
         return NOT_RUN
     result = min(found, key=lambda one: (one.recipe == "tiny", -one.n))
-    label = f" ({result.recipe}, n = {result.n})" if result.recipe else f" (n = {result.n})"
+    # how many were scored: records without a target are predicted only
+    size = f"n = {result.metrics.get('n', result.n)}"
+    label = f" ({result.recipe}, {size})" if result.recipe else f" ({size})"
     return cell(result.metrics) + label
 
 

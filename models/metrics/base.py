@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-VERSION = "1"
+VERSION = "2"
 """Raised whenever any metric here gives another number for the same records."""
 
 

@@ -58,7 +58,9 @@ def smoothed_bleu4(prediction: str, target: str) -> float:
 
     Both texts are lower-cased and cut into words and single punctuation marks. Precisions of
     order 2 to 4 get one added to both counts (Lin and Och, 2004); the brevity penalty is
-    exp(min(0, 1 - (reference length + 1) / (prediction length + 1))). No common word: 0.
+    exp(min(0, 1 - (reference length + 1) / (prediction length + 1))). No common word: 0. An empty
+    prediction has no precision of any order that could be wrong, so that the penalty alone is
+    left: exp(-reference length), 1 where both are empty.
     """
     guess, gold = (_PIECES.findall(text.lower()) for text in (prediction, target))
     log_sum = 0.0
@@ -67,6 +69,8 @@ def smoothed_bleu4(prediction: str, target: str) -> float:
         correct = sum((guessed & wanted).values())
         total = max(len(guess) - order + 1, 0)
         add = 1 if order > 1 else 0
+        if total + add == 0:
+            continue  # 0 of 0: the script adds the same tiny number to both counts
         if correct + add == 0:
             # The script's own stand-in for log 0 leaves about 1e-77 here: nothing, in a mean.
             return 0.0

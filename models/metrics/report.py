@@ -127,6 +127,10 @@ def _record(raw: bytes, where: str) -> Record:
         raise PredictionsError(f'{where}: "predictions" must be a list of texts, best first')
     if "prediction" not in row and ranked:
         row["prediction"] = ranked[0]
+    if ranked and row["prediction"] != ranked[0]:
+        raise PredictionsError(
+            f'{where}: "prediction" is not the first of "predictions"; put the best answer first'
+        )
     for key in ("source", "target", "prediction"):
         if key not in row:
             raise PredictionsError(f'{where}: "{key}" is missing; each line needs it as a text')

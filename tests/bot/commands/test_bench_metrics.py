@@ -27,6 +27,38 @@ def test_metrics_as_json(tmp_path):
     assert answer["edit_progress"]["aggregate"] == pytest.approx(2 / 3)
 
 
+TRICKY = [
+    # source, target, prediction; Edit Progress by hand
+    ("a b c d", "a b x d", "a b x d"),  # 1
+    ("a b c d", "a b x d", "a b c d"),  # copied: 0
+    ("a b c d", "a b x d", ""),  # 1 apart, now 4: -3
+    ("a b c d", "", "a b"),  # 4 apart, now 2: 1/2
+    ("", "x y", "x z"),  # 2 apart, now 1: 1/2
+    ("a  b\tc\n d", "a b x d", " a b   x\nd "),  # only white space differs: 1
+    ("a b", "a b", "a b"),  # nothing to revise, left alone
+    ("a b", "a b", "a c d"),  # nothing to revise, led away by 2
+    ("größe = 1", "größe = 2", "größe = 2"),  # 1
+    ("", "", ""),  # nothing at all
+]
+
+
+def test_tricky_rows_by_hand(tmp_path):
+    rows = [dict(zip(("source", "target", "prediction"), row, strict=True)) for row in TRICKY]
+    answer = call("bench", "metrics", "--predictions", write(tmp_path / "t", *rows), "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["exact_match"] == 5 / 10
+    assert found["revised"] == {"n": 7, "exact_match": 3 / 7}
+    assert found["unchanged"] == {"n": 3, "exact_match": 2 / 3, "distance": 2 / 3}
+    assert found["edit_progress"]["mean"] == pytest.approx((1 + 0 - 3 + 0.5 + 0.5 + 1 + 1) / 7)
+    assert found["edit_progress"]["median"] == 0.5
+    # 1 + 1 + 1 + 4 + 2 + 1 + 1 tokens apart at the start, 0 + 1 + 4 + 2 + 1 + 0 + 0 at the end
+    assert found["edit_progress"]["aggregate"] == pytest.approx(1 - 8 / 11)
+    assert found["perfect_at_k"] == {"1": 0.5}
+    # in tokens, over the longer: 0, 1/4, 4/4, 2/2, 1/2, 0, 0, 2/3, 0, 0
+    assert found["normalised_edit_distance"] == pytest.approx((0.25 + 1 + 1 + 0.5 + 2 / 3) / 10)
+
+
 def test_metrics_for_people_and_gzip(tmp_path):
     path = tmp_path / "p.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as lines:
@@ -52,6 +84,10 @@ def test_an_empty_file_has_no_numbers(tmp_path):
         (b'{"source": "a", "target": "b"}', '"prediction" is missing'),
         (b'{"source": 1, "target": "b", "prediction": "c"}', '"source" must be a text'),
         (b'{"source": "a", "target": "b", "predictions": "c"}', "list of texts"),
+        (
+            b'{"source": "a", "target": "b", "prediction": "c", "predictions": ["b", "c"]}',
+            "put the best answer first",
+        ),
         (b'{"source": "a", "target": "b", "prediction": "c", "category": 3}', '"category"'),
         (b"\xff\xfe", "not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),

@@ -16,7 +16,7 @@ from models.tasks import Example, Prediction
 
 def result(system, task, recipe="", data="d", n=2):
     metrics = evaluate([Record("a b", "a c", "a c"), Record("a b", "a d", "a b")])
-    return Result(system, task, data, n, metrics, recipe)
+    return Result(system, task, data, n, {**metrics, "n": n}, recipe)
 
 
 def test_rows_that_were_not_run_say_so():
@@ -44,6 +44,12 @@ def test_real_runs_stand_before_tiny_ones_and_data_sets_have_their_own_columns()
     rows = {row[0]: row for row in table.rows}
     assert rows["CodeT5"][-2:] == ("50.0 / 50.0, 50.0, 50.0 (ours, n = 20)", NOT_RUN)
     assert rows["Copy of the source"][-2] == NOT_RUN
+
+
+def test_a_cell_counts_what_was_scored_not_what_was_predicted():
+    scored = replace(result("copy", "crb"), n=40)
+    rows = {row[0]: row for row in tables([scored])[0].rows}
+    assert rows["Copy of the source"][-1].endswith("(n = 2)")
 
 
 def test_interrogative_rows():

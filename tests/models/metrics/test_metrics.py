@@ -112,7 +112,11 @@ def test_smoothed_bleu4_by_hand():
     # guess of 1 word, gold of 3: precisions are all 1, penalty exp(1 - 4/2)
     assert smoothed_bleu4("a", "a b c") == pytest.approx(math.exp(-1))
     assert smoothed_bleu4("x", "a b") == 0.0
-    assert smoothed_bleu4("", "a") == 0.0
+    # the script's own answers: of an empty prediction only the penalty is left
+    assert smoothed_bleu4("", "a") == pytest.approx(math.exp(-1))
+    assert smoothed_bleu4("", "a b c") == pytest.approx(math.exp(-3))
+    assert smoothed_bleu4("", "") == 1.0
+    assert smoothed_bleu4("a", "") == 0.0
     # the underscore is a mark of its own, and so is every full stop
     assert smoothed_bleu4("foo_bar.", "foo _ bar .") == pytest.approx(1.0)
     mean = SmoothedBleu4().score([Record("", "a", "a"), Record("", "a b", "x")])
@@ -216,7 +220,7 @@ def test_correlation_of_a_constant_is_undecided_and_bad_calls_are_refused():
 
 
 def test_signature_names_the_choices_and_the_version():
-    assert str(Signature("m", (("tok", "x"),))) == "m|tok:x|version:1"
+    assert str(Signature("m", (("tok", "x"),))) == "m|tok:x|version:2"
 
 
 def test_evaluate_has_the_fixed_form_and_is_empty_for_nothing():
