@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -90,22 +91,33 @@ def run(
     from models.benchmark.run import run_system, write_predictions
     from models.systems.base import SystemFault
     from models.systems.card import UnusableCheckpoint
-    from models.tasks import Task, can_ask
+    from models.tasks import NEEDS, Task, can_ask
 
     try:
-        asked = Task(task)
+        asked = Task(task.lower())
     except ValueError as error:
         raise FatalError(f"--task {task}: no such task; ask for crb, cra or rcg") from error
+    for place in (predictions_out, result_out):
+        _must_be_writable(place)
+    if model and (start or train):
+        raise FatalError("--model names fitted weights: leave --from and --train out")
+    if (start or valid or save) and train is None and not model:
+        given = "--from" if start else "--valid" if valid else "--save"
+        raise FatalError(f"{given} goes with --train: name the data to fit on")
     try:
         examples = read_examples(data, None if limit is None else limit * every)[::every]
+        if not examples:
+            raise FatalError(f"{data}: no records; give other data")
         if not any(can_ask(asked, example) for example in examples):
-            raise FatalError(f"{data}: no record holds what {asked} needs; give other data")
+            raise FatalError(
+                f"{data}: no record holds {NEEDS[asked]}, which {asked} needs; give other data"
+            )
         fit_on = read_examples(train, train_limit) if train is not None else []
         check_on = read_examples(valid, train_limit) if valid is not None else []
         found, used = _open(system, asked, model, start, recipe, fit_on, check_on)
         if save is not None:
             found.trained_on = str(train) if train is not None else found.trained_on
-            found.save(save)
+            _save(found, save)
         with _waiting(f"{system}: predicting {len(examples)} records"):
             result, answers = run_system(
                 found, asked, examples, _label(data, every), system, used, model, beams
@@ -137,6 +149,7 @@ def completion(
     from models.systems.card import UnusableCheckpoint
     from models.systems.completion_cases import java_files, sample_cases
 
+    _must_be_writable(result_out)
     if system not in ("java8g", "codegpt"):
         raise FatalError(f"--system {system}: completes no code; ask for java8g or codegpt")
     for folder in (data, train):
@@ -208,14 +221,22 @@ def _open(
     valid: list[Example],
 ) -> tuple[System, str]:
     """The system, ready for the task, and the name of the recipe that it was fitted by."""
-    from models.systems import SYSTEMS, make_system
+    from models.systems import SYSTEMS, make_system, system_class
     from models.systems.checkpoints import open_checkpoint, starting_point
 
     if name not in SYSTEMS:
         raise FatalError(f"--system {name}: no such system; ask for {', '.join(sorted(SYSTEMS))}")
     if model:
-        return open_checkpoint(model, task), ""
+        loaded = open_checkpoint(model, task)
+        if loaded.kind != name:
+            raise FatalError(
+                f"--model {model}: a checkpoint of {loaded.kind}; ask for --system {loaded.kind}"
+            )
+        return loaded, ""
     try:
+        tasks = system_class(name).tasks
+        if task not in tasks:
+            raise FatalError(f"--system {name}: does {', '.join(sorted(tasks))}, not {task}")
         found = (
             starting_point(start, name, _recipe(name, recipe))
             if start
@@ -233,6 +254,24 @@ def _open(
     with _fitting(f"{name}: fitting {len(train)} records") as progress:
         found.fit(task, train, valid, progress)
     return found, getattr(getattr(found, "recipe", None), "name", "")
+
+
+def _save(system: System, folder: Path) -> None:
+    try:
+        system.save(folder)
+    except OSError as error:
+        raise FatalError(f"--save {folder}: cannot be written ({error.strerror})") from error
+
+
+def _must_be_writable(path: Path | None) -> None:
+    """A place that cannot be written is said before the work, not after it."""
+    if path is None:
+        return
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        what = "is a folder" if path.is_dir() else "its folder does not exist"
+        raise FatalError(f"{path}: cannot be written ({what}); name a file in a folder of yours")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise FatalError(f"{path}: cannot be written (no permission); name another file")
 
 
 def _recipe(system: str, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -76,8 +77,12 @@ def run_system(
 def write_predictions(
     path: Path, task: Task, examples: Sequence[Example], predictions: Sequence[Prediction]
 ) -> None:
-    """Write ``{"source", "prediction"}`` a record in the input's order, as JSON lines."""
-    with path.open("w", encoding="utf-8") as lines:
+    """Write ``{"source", "prediction"}`` a record in the input's order, as JSON lines.
+
+    Gzipped where the name ends in .gz. Raises OSError where the file cannot be written.
+    """
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8", newline="\n") as lines:
         for example, prediction in zip(examples, predictions, strict=True):
             row: dict[str, Any] = {
                 "source": source_of(task, example),

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from transformers import T5ForConditionalGeneration
+from transformers.utils import logging as transformers_logging
 
 from models.generators.base import Answer, GeneratorError, Window
 from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
@@ -49,6 +50,7 @@ class T5EditGenerator:
     def __init__(self, source: str | Path, *, beams: int = 4, batch: int = 16) -> None:
         self.folder = checkpoint_folder(source)
         self.card = read_card(self.folder, source)
+        transformers_logging.disable_progress_bar()  # "Loading weights", also where nobody looks
         token_file = self.folder / "tokenizer.json"
         try:
             self.codec = EditCodec(Tokenizer.from_file(str(token_file)))

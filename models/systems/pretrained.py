@@ -226,12 +226,14 @@ class quiet:
 
     def __enter__(self) -> None:
         self._level = transformers_logging.get_verbosity()
+        self._bars = transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()
         transformers_logging.disable_progress_bar()
 
     def __exit__(self, *_: object) -> None:
         transformers_logging.set_verbosity(self._level)
-        transformers_logging.enable_progress_bar()
+        if self._bars:
+            transformers_logging.enable_progress_bar()
 
 
 def open_tokenizer(name: str) -> Any:

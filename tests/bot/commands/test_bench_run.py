@@ -58,8 +58,69 @@ def test_a_file_without_revisions_is_predicted_and_not_scored(tmp_path):
     assert answer.code == 0, answer.err
     assert json.loads(answer.out)["metrics"] is None
     assert out.read_text().splitlines()[1] == '{"source": "int b ;", "prediction": "int b ;"}'
-    plain = call("bench", "run", "--system", "copy", "--task", "crb", "--data", path)
+    plain = call("bench", "run", "--system", "copy", "--task", "CRB", "--data", path)
     assert "nothing was scored" in plain.out
+
+
+def test_predictions_are_gzipped_by_name(data, tmp_path):
+    out = tmp_path / "p.jsonl.gz"
+    answer = call(
+        "bench", "run", "--system", "copy", "--task", "crb", "--data", data, "--limit", 2,
+        "--predictions-out", out,
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    with gzip.open(out, "rt", encoding="utf-8") as rows:
+        assert [json.loads(row)["source"] for row in rows] == [e.code for e in toy_examples(2)]
+
+
+def test_a_comment_on_a_hunk_is_revised_and_not_scored(tmp_path):
+    path = tmp_path / "comments.jsonl"
+    path.write_text('{"diff_hunk": "@@ -1 +1,2 @@\\n a\\n+b", "comment": "why?"}\n')
+    out = tmp_path / "p.jsonl"
+    answer = call(
+        "bench", "run", "--system", "copy", "--task", "cra", "--data", path, "--json",
+        "--predictions-out", out,
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["metrics"] is None
+    assert json.loads(out.read_text()) == {"source": "a\nb", "prediction": "a\nb"}
+
+
+def test_the_shipped_model_is_silent_on_standard_error(data, capfd):
+    answer = call(
+        "bench", "run", "--system", "default", "--task", "crb", "--data", data, "--limit", 1,
+        "--json",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    assert answer.err + capfd.readouterr().err == ""
+
+
+def test_a_place_that_cannot_be_written_is_said_before_the_work(data, tmp_path):
+    for option in ("--predictions-out", "--result-out"):
+        for place, words in ((tmp_path, "is a folder"), (tmp_path / "no" / "f", "does not exist")):
+            answer = call(
+                "bench", "run", "--system", "copy", "--task", "crb", "--data", data, option, place
+            )
+            assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+            assert words in answer.err
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    answer = call(
+        "bench", "run", "--system", "constant", "--task", "rcg", "--data", data, "--train", data,
+        "--save", blocked / "folder",
+    )  # fmt: skip
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "--save" in answer.err
+
+
+def test_a_checkpoint_is_never_shown_under_another_systems_name(data, tmp_path):
+    folder = tmp_path / "fitted"
+    common = ["--task", "rcg", "--data", data]
+    made = call("bench", "run", "--system", "constant", "--train", data, "--save", folder, *common)
+    assert made.code == 0, made.err
+    answer = call("bench", "run", "--system", "retrieval", "--model", folder, *common)
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "a checkpoint of constant; ask for --system constant" in answer.err
 
 
 def test_fit_save_and_run_again_from_the_folder(data, tmp_path):
@@ -120,6 +181,12 @@ def test_completion_of_a_folder(tmp_path, one_thread):
         (["--system", "copy", "--task", "xyz"], "no such task; ask for crb, cra or rcg"),
         (["--system", "codet5", "--task", "crb"], "has no weights; give a checkpoint"),
         (["--system", "constant", "--task", "rcg"], "has no weights"),
+        (["--system", "copy", "--task", "rcg"], "copy: does cra, crb, not rcg"),
+        (["--system", "autotransform", "--task", "cra"], "autotransform: does crb, not cra"),
+        (["--system", "codet5", "--task", "crb", "--model", "x", "--train", "y"], "leave --from"),
+        (["--system", "codet5", "--task", "crb", "--from", "x"], "--from goes with --train"),
+        (["--system", "codet5", "--task", "crb", "--save", "x"], "--save goes with --train"),
+        (["--system", "codet5", "--task", "crb", "--valid", "x"], "--valid goes with --train"),
         (["--system", "copy", "--task", "crb", "--model", "/none"], "no such folder"),
         (["--system", "codet5", "--task", "crb", "--recipe", "big"], "ask for paper or tiny"),
     ],
@@ -137,10 +204,12 @@ def test_wrong_data_is_one_line_and_two(tmp_path):
     assert (missing.code, missing.err.count("\n")) == (2, 1)
     assert "no such file" in missing.err
     path = tmp_path / "d.jsonl"
-    path.write_text('{"diff": "+a", "comment": "b"}\n')
-    wrong = call(*common, "crb", "--data", path)
+    path.write_text('{"code": "a"}\n')
+    wrong = call(*common, "cra", "--data", path)
     assert wrong.code == 2
-    assert "no record holds what crb needs" in wrong.err
+    assert "no record holds code and a comment, which cra needs" in wrong.err
+    path.write_text("\n")
+    assert "no records" in call(*common, "crb", "--data", path).err
     assert call("bench", "table", "--results", tmp_path / "none").code == 2
     (tmp_path / "r.json").write_text("[]")
     broken = call("bench", "table", "--results", tmp_path)
