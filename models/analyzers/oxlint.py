@@ -51,7 +51,11 @@ _CHAIN = re.compile(
     r"\)\s*\.(?:not\.)?(?:to|be|been|is|that|which|and|has|have|with|at|of|same|but|does|still"
     r"|also|deep|eventually)\s*\."
 )
-"""A chain of words after ``expect(...)``: Chai's way to assert, which Vitest and Cypress have too."""
+"""A chain of words after ``expect(...)``: Chai's way to assert, also in Vitest and Cypress."""
+_MODULE = re.compile(
+    r"^\s*(?:import|export)\b|\brequire\s*\(|\bmodule\.exports\b|^\s*exports\.", re.MULTILINE
+)
+_TOP_LEVEL = re.compile(r"(?:var|let|const|class|(?:async\s+)?function)\b")
 _UNUSED_OPTIONS = {"args": "none", "caughtErrors": "none", "ignoreRestSiblings": True}
 
 
@@ -118,6 +122,8 @@ def _finding(row: dict[str, Any], work: Work) -> Finding | None:
             Severity.ERROR,
         )
     rule = re.sub(r"^eslint\((.+)\)$|^(.+)\((.+)\)$", _rule_name, row["code"])
+    if rule == "no-unused-vars" and _others_may_use(work.text(path), line):
+        return None
     if rule == "jest/valid-expect" and not _is_jest(row["message"], work.text(path)):
         return None
     return Finding(
@@ -130,6 +136,16 @@ def _finding(row: dict[str, Any], work: Work) -> Finding | None:
         severity=Severity.ERROR if row["severity"] == "error" else Severity.WARNING,
         url=row.get("url") or "",
     )
+
+
+def _others_may_use(text: str | None, line: int) -> bool:
+    """Whether a name is a script's own at its outermost level: a page or another script has it too.
+
+    Modules (which import, export or require something) keep their names to themselves.
+    """
+    if text is None or _MODULE.search(text):
+        return False
+    return _TOP_LEVEL.match(LineIndex(text).line(line)) is not None
 
 
 def _is_jest(message: str, text: str | None) -> bool:

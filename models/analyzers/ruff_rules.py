@@ -118,7 +118,8 @@ MESSAGES = {
     "B031": "The group can be read only once; make a list of it before the second use.",
     "B033": "The set holds `{0}` twice; remove one.",
     "B035": "Every item of this comprehension has the same key, so only the last one stays.",
-    "B904": "Raise with `from err` (or `from None`), so that the cause is not lost.",
+    "B904": "Raise with `from err` (or `from None`): without it the traceback reads as if handling "
+    "the error had failed.",
     "C400": "Write a list comprehension instead of `list()` around a generator.",
     "C401": "Write a set comprehension instead of `set()` around a generator.",
     "C402": "Write a dict comprehension instead of `dict()` around a generator.",

@@ -261,6 +261,14 @@ def test_complexity_lets_tests_and_functions_without_a_name_off():
     assert report.findings == ()
 
 
+def test_a_flat_table_of_cases_is_not_complex():
+    cases = "".join(f"    case {n}: return {n} * a;\n" for n in range(40))
+    flat = f"int f(int a) {{\n  switch (a) {{\n{cases}  }}\n  return 0;\n}}\n"
+    nested = "".join(f"    case {n}: if (a) g({n}); break;\n" for n in range(40))
+    report = run("lizard", {"flat.c": flat, "nested.c": flat.replace(cases, nested)})
+    assert [one.path for one in report.findings] == ["nested.c"]
+
+
 def test_shellcheck_never_follows_a_sourced_file(tmp_path):
     secret = tmp_path / "secret.sh"
     secret.write_text("cd /nowhere\n")
@@ -420,6 +428,25 @@ def test_oxlint_spans_and_words():
 def test_other_ways_to_assert_than_jests_are_no_mistake(statement, runner):
     text = f'{runner}it("x", () => {{\n  {statement}\n}});\n'
     assert rules(run("oxlint", {"a.test.ts": text})) == []
+
+
+def test_a_pages_script_shares_its_names_and_a_module_does_not():
+    text = (
+        "function onClick() { return 1; }\nasync function load() {}\nvar config = 1;\nclass A {}\n"
+        "(function () {\n  var inner = 1;\n})();\n"
+    )
+    modules = {
+        "import.js": text + 'import b from "b";\nb();\n',
+        "export.js": text + "export default 1;\n",
+        "require.js": text + 'require("b")();\n',
+        "exports.js": text + "exports.b = 1;\n",
+    }
+    report = run("oxlint", {"page.js": text, **modules})
+    lines = {path: [] for path in ("page.js", *modules)}
+    for one in report.findings:
+        assert one.rule == "no-unused-vars"
+        lines[one.path].append(one.line)
+    assert lines == {"page.js": [6], **{path: [1, 2, 3, 4, 6] for path in modules}}
 
 
 def test_a_check_that_checks_nothing_is_said_as_a_sentence():

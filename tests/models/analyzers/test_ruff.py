@@ -25,6 +25,14 @@ def test_a_safe_fix_becomes_whole_lines():
     assert finding.fix == (Replacement(2, 2, ("if 'é' not in ü:",)),)
 
 
+def test_what_a_raise_in_a_handler_lacks_is_no_lost_cause():
+    # Python keeps the first exception as the context; what is lost is that it was handled
+    (finding,) = findings("try:\n    f = open('x')\nexcept OSError:\n    raise ValueError('y')\n")
+    assert finding.rule == "B904"
+    assert "lost" not in finding.message
+    assert finding.message.startswith("Raise with `from err` (or `from None`)")
+
+
 def test_an_unused_import_is_removed_line_and_all():
     (finding,) = findings("import os\nimport sys\n\nprint(sys)\n")
     assert finding.message == "`os` is imported but not used; remove the import."
