@@ -67,7 +67,9 @@ _GENERATED_NAME = re.compile(
 _VENDORED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|jspm_packages|third[_-]party|site-packages|Pods"
     r"|Carthage/Checkouts|Godeps/_workspace|\.yarn/(?:releases|plugins|sdks|cache)"
-    r"|vendor/(?:github\.com|golang\.org|google\.golang\.org|gopkg\.in|bundle|cache))/|^vendor/"
+    r"|vendor/(?:github\.com|golang\.org|google\.golang\.org|gopkg\.in|bundle|cache)"
+    # Maven's and Gradle's wrappers are copied in by their own commands
+    r"|\.mvn/wrapper|gradle/wrapper)/|^vendor/|(?:^|/)(?:mvnw(?:\.cmd)?|gradlew(?:\.bat)?)$"
 )
 _COMMENT = r"^\s*(?:#|//|/\*|\*|--|;|<!--|%|rem\b|\"\"\"|')"
 # the markers of Go (golang.org/s/generatedcode), of C# and of many code generators
