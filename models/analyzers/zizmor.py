@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -46,6 +47,9 @@ MESSAGES = {
     "known-vulnerable-actions": "This version of the action has a known vulnerability; update it.",
 }
 """The audits that are reported, in our words; the others are left out."""
+_PERMISSIONS = "excessive-permissions"
+_TOO_MUCH = "The token may do more than is needed here; name the permissions that are needed."
+_BROAD = re.compile(r"(?P<given>\S+: write) is overly broad")
 _GITHUBS_OWN = re.compile(r"""(?:uses:\s*)?["']?(?:actions|github)/""")
 """Who could move these tags can do anything to a run anyway; no team pins them first."""
 
@@ -79,7 +83,38 @@ class Zizmor(CommandAnalyzer):
                 unsure = row["determinations"]["confidence"] == "Low"
                 if not row["ignored"] and not unsure and row["ident"] in MESSAGES:
                     findings += _findings(row, work)
-        return findings
+        return _once(findings)
+
+    def measures_definition(self, rule: str) -> bool:
+        """A job is reported for what its whole workflow lacks or gives."""
+        return rule == _PERMISSIONS
+
+    def worsened(self, head: Finding, bases: Sequence[Finding]) -> Finding | None:
+        """``None`` where it held of the workflow before: a new job beside others is no cause."""
+        return None if any(one.message == head.message for one in bases) else head
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """``findings`` with what a workflow lacks told at its first job alone: one line mends all."""
+    told: set[tuple[str, str]] = set()
+    kept: list[Finding] = []
+    for one in sorted(findings, key=lambda found: (found.path, found.line)):
+        if one.rule == _PERMISSIONS:
+            if (one.path, one.message) in told:
+                continue
+            told.add((one.path, one.message))
+        kept.append(one)
+    return kept
+
+
+def _message(ident: str, annotation: str) -> str:
+    """Our words; of permissions whether none are set, or which are given too widely."""
+    if ident != _PERMISSIONS or "no permissions" in annotation:
+        return MESSAGES[ident]
+    broad = _BROAD.match(annotation)
+    if broad is None:
+        return _TOO_MUCH
+    return f"`{broad['given']}` holds for every job here; give it only to the one that needs it."
 
 
 def _findings(row: dict[str, Any], work: Work) -> list[Finding]:
@@ -101,7 +136,7 @@ def _findings(row: dict[str, Any], work: Work) -> list[Finding]:
                 path=work.relative(place["symbolic"]["key"]["Local"]["verbatim_path"]),
                 line=line,
                 end_line=end_line,
-                message=MESSAGES[row["ident"]],
+                message=_message(row["ident"], place["symbolic"]["annotation"]),
                 severity=_severity(row),
                 url=row["url"],
             )

@@ -395,6 +395,37 @@ def test_workflow_tags_are_told_of_strangers_actions_and_a_kept_token_where_it_c
     ]
 
 
+JOB = "  {name}:\n    runs-on: ubuntu-latest\n    steps: [{{run: make}}]\n"
+
+
+def test_a_workflow_without_permissions_is_told_once_and_only_where_it_is_new():
+    path = ".github/workflows/a.yml"
+    one = "on: push\njobs:\n" + JOB.format(name="a")
+    two = one + JOB.format(name="b")
+    before, after = (run("zizmor", {path: text}).findings for text in (one, two))
+    assert [(f.rule, f.line) for f in before] == [("excessive-permissions", 3)]
+    assert [(f.rule, f.line) for f in after] == [("excessive-permissions", 1)]
+    assert after[0].message.startswith("Nothing limits the token here")
+    names = {"old_path": path, "new_path": path}
+    assert introduced(changed(one, two, **names), before, after) == ()
+    assert introduced(changed("", two, **names), (), after) == after
+    set_before = two.replace("jobs:", "permissions: {}\njobs:")
+    assert [f.line for f in introduced(changed(set_before, two, **names), (), after)] == [1]
+
+
+def test_what_a_workflow_gives_too_widely_is_named():
+    path = ".github/workflows/a.yml"
+    text = "on: push\njobs:\n" + JOB.format(name="a") + JOB.format(name="b")
+    given = "permissions:\n  contents: write\n" + text
+    (finding,) = run("zizmor", {path: given}).findings
+    assert (finding.rule, finding.line) == ("excessive-permissions", 2)
+    assert finding.message == (
+        "`contents: write` holds for every job here; give it only to the one that needs it."
+    )
+    (finding,) = run("zizmor", {path: "permissions: write-all\n" + text}).findings
+    assert finding.message.startswith("The token may do more than is needed")
+
+
 def test_oxlint_spans_and_words():
     text = "export function f(x) {\n  return x;\n  g(\n    x,\n  );\n}\n"
     (finding,) = run("oxlint", {"é.js": "// ü\n" + text}).findings
