@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.bot.service import sqlite_template
 from tests.github_double import Double
-
-__all__ = ["sqlite_template"]
 
 
 @pytest.fixture(scope="session")

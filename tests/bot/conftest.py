@@ -1,3 +1,5 @@
+"""Databases, ledger and queue for all of the bot's tests; each is made when a test asks for it."""
+
 from tests.bot.service import (
     database_url,
     ledger,
