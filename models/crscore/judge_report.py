@@ -101,11 +101,14 @@ Measured out of fold on development, Spearman with people before the length corr
   of its scores without idle sentences, lowers nearly all of them; it costs .006.
 - Swapped reviews as irrelevant rows (kept): 0 to -.004 by diff, +.009 to +.017 with a system left
   out.
-- A causal language model (SmolLM2-135M, float32), on 350 development reviews of 35 diffs: its mean
-  log-probability of the review given the change has a partial correlation of .12 with people's
-  score (.16 with a system left out), given the judge's own and length; what the change adds to it
-  .09 (.16); likeness of hidden states 0. A ridge regression with them gained -.002 (+.014). It
-  takes 0.9 seconds of one core a review, far more than all of the judge, so it was not followed.
+- A causal language model (SmolLM2-135M, float32), on all 1,590 development reviews: its mean
+  log-probability of the review given the change has a partial correlation of .10 with people's
+  score (.14 with a system left out), given the judge's own and length; what the change adds to it
+  .06 (.13); likeness of hidden states 0. Stacked on the judge by a ridge regression, five such
+  numbers give +.004 by diff and +.003 with a system left out, twenty principal components of its
+  hidden states +.002 and -.030. (On the first 350 reviews the gain with a system left out had
+  looked like .014.) It takes 0.8 seconds of one core a review, far more than all of the judge, so
+  it was not followed.
 - More numbers on what a review wants, beside those kept: calls of "unused" or "wrong", what it
   misses and the change already has, descriptions, requests to explain: 0 to +.004 by diff, 0 to
   -.004 with a system left out; all of them together +.003 and -.020. A proposal that quotes only
