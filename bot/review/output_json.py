@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.review.render import comment_text, suggestion_text
+from bot.review.render import comment_text, suggestion_text, whole
 from bot.review.types import JudgedCandidate, ReviewResult
 from models.review_types import PseudoReference, Score
 
@@ -25,11 +25,11 @@ def to_dict(result: ReviewResult, *, explain: bool = False) -> dict[str, Any]:
         "head": result.change.head,
         "signature": result.review.signature,
         "coverage": [
-            {"path": _shown(file.path), "status": file.status.value, "note": _shown(file.note)}
+            {"path": whole(file.path), "status": file.status.value, "note": whole(file.note)}
             for file in result.coverage
         ],
         "comments": [_candidate(comment.source) for comment in result.review.comments],
-        "notes": [_shown(note) for note in result.notes],
+        "notes": [whole(note) for note in result.notes],
         "timings": {stage: round(value, 4) for stage, value in result.timings.items()},
     }
     if explain:
@@ -39,7 +39,7 @@ def to_dict(result: ReviewResult, *, explain: bool = False) -> dict[str, Any]:
                 "rank": judged.rank,
                 "verdict": "posted" if judged.verdict.posted else "rejected",
                 "reason": judged.verdict.reason.value,
-                "detail": _shown(judged.verdict.detail),
+                "detail": whole(judged.verdict.detail),
                 "confidence": _digits(judged.candidate.confidence),
                 "weakest": _digits(judged.candidate.weakest),
                 "nearest": _reference(judged.score.nearest),
@@ -55,15 +55,15 @@ def _candidate(judged: JudgedCandidate) -> dict[str, Any]:
     candidate = judged.candidate
     suggestion = suggestion_text(candidate)
     return {
-        "path": _shown(candidate.path),
+        "path": whole(candidate.path),
         "side": candidate.side.value,
         "start_line": candidate.start_line,
         "line": candidate.line,
-        "body": _shown(comment_text(candidate)),
+        "body": whole(comment_text(candidate)),
         "kind": candidate.kind.value,
         "origin": candidate.origin,
         "severity": candidate.severity.value,
-        "suggestion": None if suggestion is None else _shown(suggestion),
+        "suggestion": None if suggestion is None else whole(suggestion),
         "scores": _scores(judged.score),
         "signature": judged.score.signature,
         "fingerprint": judged.fingerprint,
@@ -90,13 +90,8 @@ def _reference(reference: PseudoReference | None) -> dict[str, Any] | None:
         return None
     return {
         "kind": reference.kind.value,
-        "text": _shown(reference.text),
+        "text": whole(reference.text),
         "origin": reference.origin,
-        "path": _shown(reference.path),
+        "path": whole(reference.path),
         "lines": list(reference.lines),
     }
-
-
-def _shown(text: str) -> str:
-    """Bytes that were not UTF-8 (kept as lone surrogates) as U+FFFD: JSON must be valid UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.github.text import code_span, one_line, quiet
+from bot.review.render import whole
 from bot.review.types import ReviewResult
 
 
@@ -36,5 +37,4 @@ def to_markdown(result: ReviewResult, *, explain: bool = False) -> str:
             )
             rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         parts.append("## Every candidate\n\n" + "\n".join(rows))
-    text = "\n\n".join(parts) + "\n"
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return whole("\n\n".join(parts) + "\n")

@@ -12,15 +12,20 @@ from models.change import ChangedFile, Coverage, LineKind, Side
 from models.review_types import CandidateKind, Severity
 
 AROUND = 2
+WIDEST = 200
+"""Characters of a line of code that are shown; minified code and tables go on for thousands."""
 _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
 def clean(text: str) -> str:
     """Text without control characters: a reviewed file must not steer the reader's terminal."""
-    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join(
-        c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in shown
-    )
+    return "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def code_line(text: str) -> str:
+    """A line of code as shown: clean, without its carriage return or a byte order mark, clipped."""
+    shown = clean(text.removeprefix("\ufeff").removesuffix("\r"))
+    return shown if len(shown) <= WIDEST else f"{shown[: WIDEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def to_terminal(result: ReviewResult, console: Console, *, explain: bool = False) -> None:
@@ -51,7 +56,7 @@ def _comment(result: ReviewResult, comment: ReviewComment, console: Console) -> 
         _code(file, comment.side, start, comment.line, console)
     if comment.suggestion is not None:
         for line in comment.suggestion.split("\n"):
-            console.print(Text(f"        > {clean(line)}", style="green"), soft_wrap=True)
+            console.print(Text(f"        > {code_line(line)}", style="green"), soft_wrap=True)
     console.print(Text("  " + _grounds(judged), style="dim"), soft_wrap=True)
     console.print()
 
@@ -65,7 +70,7 @@ def _code(file: ChangedFile, side: Side, start: int, end: int, console: Console)
             sign = {LineKind.ADDED: "+", LineKind.DELETED: "-", LineKind.CONTEXT: " "}[line.kind]
             inside = start <= number <= end
             style = "bold" if inside else "dim"
-            text = f"  {number:>5} {sign} {clean(line.text)}"
+            text = f"  {number:>5} {sign} {code_line(line.text)}"
             console.print(Text(text, style=style), soft_wrap=True)
 
 
@@ -113,7 +118,7 @@ def _explain(result: ReviewResult, console: Console) -> None:
         console.print(Text(f"     {clean(candidate.text)[:300]}"), soft_wrap=True)
         if candidate.replacement is not None:
             for line in candidate.replacement.lines[:12]:
-                console.print(Text(f"     > {clean(line)}"), soft_wrap=True)
+                console.print(Text(f"     > {code_line(line)}"), soft_wrap=True)
         nearest = "none" if score.nearest is None else clean(score.nearest.text)[:120]
         console.print(
             Text(

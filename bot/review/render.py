@@ -6,6 +6,7 @@ longer than any inside, so that it can neither call anybody nor break out of its
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -96,6 +97,11 @@ def grounds(judged: JudgedCandidate) -> str:
     if candidate.origin.startswith("t5"):
         parts.append(f"model's own probability: {candidate.confidence:.0%}")
     return " · ".join(parts) or "no grounds"
+
+
+def whole(text: str) -> str:
+    """Text that any output can hold: U+FFFD for lone surrogates, as bytes that are no UTF-8 are."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def summary(
