@@ -237,7 +237,9 @@ class ReviewPipeline:
         )
         for reading in readings:
             if reading.head is not None:
-                reading.findings = introduced(reading.file, base.findings, head.findings)
+                reading.findings = introduced(
+                    reading.file, base.findings, head.findings, unknown=base.broke_off
+                )
         return tuple(dict.fromkeys((*head.notes, *base.notes)))
 
     def _chosen(self, options: ReviewOptions, notes: list[str]) -> Generator | None:

@@ -176,12 +176,14 @@ class AnalysisReport:
     """All findings (by path, line, analyzer, rule), notes on what could not run, and times.
 
     Equal findings on one line stay apart: their number tells whether a change added one.
-    ``seconds_by_analyzer`` has an entry for each analyzer that was started.
+    ``seconds_by_analyzer`` has an entry for each analyzer that was started; ``broke_off`` names
+    those that did not come to their end, so that a finding which is not here may yet be there.
     """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     seconds_by_analyzer: Mapping[str, float] = field(default_factory=dict)
+    broke_off: frozenset[str] = frozenset()
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
@@ -257,12 +259,13 @@ def _run_one(
     time_limit_s: float,
     enable: frozenset[str],
     extra_rules: Path | None,
-) -> tuple[list[Finding], list[str], float]:
-    """One analyzer over its own files in its own folder: findings, notes, seconds."""
+) -> tuple[list[Finding], list[str], float, bool]:
+    """One analyzer over its own files in its own folder: findings, notes, seconds, if it ended."""
     began = time.monotonic()
     reason = analyzer.available()
     if reason is not None:
-        return [], [f"{analyzer.name}: not run: {reason}"], 0.0
+        return [], [f"{analyzer.name}: not run: {reason}"], 0.0, False
+    ended = True
     notes: list[str] = []
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="marginalia-") as top:
@@ -284,15 +287,17 @@ def _run_one(
             if written:
                 findings = [found for found in analyzer.run(work) if found.path in known]
         except AnalyzerFailure as failure:
+            ended = False
             findings = [found for found in failure.findings if found.path in known]
             notes.append(f"{analyzer.name}: broke off: {failure}")
         except (ValueError, TypeError, LookupError, AttributeError, OSError) as error:
             # An answer of another shape than the adapter knows ends here (json errors are
             # ValueErrors): the tool's version changed or it broke off in the middle.
+            ended = False
             kind = type(error).__name__
             notes.append(f"{analyzer.name}: broke off: unreadable output ({kind}: {error})")
         notes += [f"{analyzer.name}: {note}" for note in work.notes]
-    return _one_syntax_error(findings), notes, time.monotonic() - began
+    return _one_syntax_error(findings), notes, time.monotonic() - began, ended
 
 
 def analyze(
@@ -322,6 +327,7 @@ def analyze(
             jobs.append((analyzer, wanted))
     findings: list[Finding] = []
     seconds: dict[str, float] = {}
+    broke_off: set[str] = set()
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="analyzer") as pool:
         futures = [
             pool.submit(
@@ -330,12 +336,15 @@ def analyze(
             for analyzer, wanted in jobs
         ]
         for (analyzer, _), future in zip(jobs, futures, strict=True):
-            found, said, took = future.result()
+            found, said, took, ended = future.result()
             findings.extend(found)
             notes.extend(said)
             seconds[analyzer.name] = took
+            if not ended:
+                broke_off.add(analyzer.name)
     findings.sort(key=lambda one: (one.path, one.line, one.end_line, one.analyzer, one.rule))
-    return AnalysisReport(tuple(findings), tuple(dict.fromkeys(notes)), seconds)
+    unique = tuple(dict.fromkeys(notes))
+    return AnalysisReport(tuple(findings), unique, seconds, frozenset(broke_off))
 
 
 def run_analyzers(

@@ -9,7 +9,7 @@ line was edited, the smell stayed).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from models.change import ChangedFile, Hunk, LineKind
@@ -23,7 +23,11 @@ SIMILAR = 0.6
 
 
 def introduced(
-    file: ChangedFile, base: Sequence[Finding], head: Sequence[Finding]
+    file: ChangedFile,
+    base: Sequence[Finding],
+    head: Sequence[Finding],
+    *,
+    unknown: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """The findings of ``head`` that are on lines which ``file`` adds and that ``base`` had not.
 
@@ -40,7 +44,8 @@ def introduced(
     added = {line.new_no for hunk in file.hunks for line in hunk.added}
     touched = added | set(_deletion_points(file.hunks))
     old = [one for one in base if one.path == file.old_path]
-    new = [one for one in head if one.path == file.new_path]
+    unsure = unknown if file.old_path is not None else ()
+    new = [one for one in head if one.path == file.new_path and one.analyzer not in unsure]
     could_parse = not any(one.rule == SYNTAX_RULE for one in old)
 
     kept: list[Finding] = []

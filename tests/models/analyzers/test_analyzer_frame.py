@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from models.analyzers import ANALYZERS, doctor
-from models.analyzers.base import analyze, run_analyzers
+from models.analyzers.base import analyze, introduced, run_analyzers
 from models.analyzers.ruff import Ruff
+from tests.models.analyzers.test_introduced import changed
 
 SMELL = b"def f(x=[]):\n    return x\n"
 
@@ -173,6 +174,21 @@ def test_a_crash_costs_only_the_crashing_tool(tmp_path):
     report = analyze([Ruff(tool), ANALYZERS["ast-grep"]], {"a.py": SMELL, "A.java": java})
     assert report.notes == ("ruff: broke off: tool: signal 11",)
     assert rules(report) == ["java-string-equality"]
+
+
+def test_what_broke_off_on_the_base_blames_no_change(tmp_path):
+    tool = script(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    old = SMELL.decode()
+    moved = old.replace("x=[]", "y=0, x=[]")
+    base = analyze([Ruff(tool)], {"a.py": old.encode()})
+    assert base.broke_off == {"ruff"}
+    head = analyze([ANALYZERS["ruff"]], {"a.py": moved.encode()})
+    assert head.broke_off == frozenset()
+    assert rules(head) == ["B006"]
+    both = changed(old, moved)
+    assert introduced(both, base.findings, head.findings, unknown=base.broke_off) == ()
+    (kept,) = introduced(changed("", moved), (), head.findings, unknown=base.broke_off)
+    assert kept.rule == "B006"
 
 
 @pytest.mark.parametrize("text", ["print('Segmentation fault')", "print('[1]')", "print('{}')", ""])
