@@ -32,7 +32,7 @@ _COMMANDS: dict[str, tuple[str, str, str]] = {
     "train": ("train", "train", "Train a model, or go on with one."),
     "bench": ("bench", "app", "Score predictions and run the systems on data sets."),
     "score": ("score", "app", "Grade reviews by CRScore and the judge."),
-    "calibrate": ("score", "calibrate_app", "Derive and store thresholds."),
+    "calibrate": ("calibrate", "app", "Derive and store thresholds."),
     "config": ("config", "app", "A repository's own configuration."),
 }
 

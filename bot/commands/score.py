@@ -1,10 +1,12 @@
-"""``marginalia score`` and ``marginalia calibrate``: grade reviews, and check the grades."""
+"""``marginalia score``: grade reviews, and check the grades."""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from models.crscore.file_smells import FileSmells
     from models.crscore.judge import Judge
     from models.crscore.rows import Reader
+    from models.crscore.threshold import Rule as ThresholdRule
     from models.review_types import PseudoReference
 
 
@@ -37,12 +40,6 @@ app = typer.Typer(
     help="Grade reviews by CRScore and the judge: JSON lines in, JSON lines out.",
     add_completion=False,
 )
-calibrate_app = typer.Typer(
-    name="calibrate",
-    help="Derive and store thresholds.",
-    no_args_is_help=True,
-    add_completion=False,
-)
 
 Source = Annotated[
     str, typer.Argument(help="JSON lines; .gz by name; - is the standard input.", metavar="[FILE]")
@@ -58,6 +55,10 @@ Precision = Annotated[
 ]
 VariantName = Annotated[str, typer.Option("--variant", help="paper or reference.")]
 Tau = Annotated[float | None, typer.Option("--threshold", help="Cosine above which texts match.")]
+Thresholds = Annotated[
+    Path | None,
+    typer.Option(help="Read it from this file of `marginalia calibrate threshold --out`."),
+]
 Rule = Annotated[str, typer.Option("--rule", help="Which stored threshold: reference or sigma.")]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="CRScore only; judge is null.")]
 Claims = Annotated[
@@ -95,11 +96,6 @@ def _group() -> None:
     """Grade reviews by CRScore and the judge: JSON lines in, JSON lines out."""
 
 
-@calibrate_app.callback()
-def _calibrate() -> None:
-    """Derive and store thresholds."""
-
-
 @app.command("rows")
 def rows(
     source: Source = "-",
@@ -108,6 +104,7 @@ def rows(
     precision: Precision = "auto",
     variant: VariantName = "paper",
     threshold: Tau = None,
+    thresholds: Thresholds = None,
     rule: Rule = "reference",
     no_judge: NoJudge = False,
     claims: Claims = "syntax",
@@ -125,9 +122,10 @@ def rows(
     from models.crscore.claims.by_model import ClaimsError
     from models.crscore.rows import RowError, open_lines, read_rows, score_rows, write_row
 
+    may_write(out, source)
     reader = claims_reader(claims, claims_model, claims_endpoint, claims_cache, claims_generator)
     linted = file_smells(smells) if smells else None
-    scorer, judge = load(encoder, variant, threshold, rule, not no_judge, precision)
+    scorer, judge = load(encoder, variant, threshold, rule, not no_judge, precision, thresholds)
     name = "standard input" if source == "-" else source
     faults = graded = 0
 
@@ -169,7 +167,9 @@ def table(
     """Print systems with their mean scores; rows without scores are graded first."""
     from models.crscore.tables import system_table
 
-    sys.stdout.write(system_table(list(progress(graded_rows(source), "reviews")), system) + "\n")
+    records = graded_rows(source)
+    must_be_there(records, {"--system": system}, ("system",))
+    sys.stdout.write(f"{system_table(records, system)}\n\n{signatures(records)}\n")
 
 
 @app.command("agreement")
@@ -191,62 +191,29 @@ def agreement(
     from models.crscore.encoder import EncoderError
     from models.crscore.tables import Fields, TableError, agreement_table
 
+    may_load(bertscore_encoder)
     fields = Fields(human, group, system, language, reference_system)
-    records = list(progress(graded_rows(source), "reviews"))
+    records = [
+        row if is_number(row.get(human)) else {**row, human: None} for row in graded_rows(source)
+    ]
+    named = {"--group": group, "--system": system, "--language": language}
+    must_be_there(records, named, ("system", "lang"))
+    judged = [row for row in records if row[human] is not None]
+    unjudged = sum(row.get("judge") is None for row in judged)
+    if 0 < unjudged < len(judged):
+        sys.stderr.write(
+            f"marginalia: {unjudged} of {len(judged)} rows have no judge, so its row is left out; "
+            "grade them without --no-judge\n"
+        )
     try:
         text = agreement_table(records, fields, samples, bertscore_encoder)
     except (TableError, EncoderError) as error:
         raise FatalError(str(error)) from error
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(f"{text}\n\n{signatures(judged)}\n")
 
 
-@calibrate_app.command("threshold")
-def threshold(
-    source: Annotated[str, typer.Argument(help='JSON lines of {"diff", "review"[, "claims"]}.')],
-    out: Annotated[Path, typer.Option("--out", help="Thresholds file to write into.")],
-    encoder: EncoderName = "all-MiniLM-L6-v2",
-    variant: VariantName = "paper",
-    rule: Annotated[str, typer.Option(help="reference or sigma.")] = "reference",
-    seed: Annotated[int, typer.Option(help="Seed of the random pairs (sigma).")] = 0,
-) -> None:
-    """Derive an encoder's threshold from real reviews, and store it with its data's hash."""
-    from models.crscore.encoder import EncoderError, SentenceEncoder
-    from models.crscore.rows import RowError, open_lines, read_rows
-    from models.crscore.score import read_references
-    from models.crscore.threshold import (
-        ThresholdError,
-        derive_reference,
-        derive_sigma,
-        store_threshold,
-    )
-
-    _check(variant, rule)
-    side: Variant = "reference" if variant == "reference" else "paper"
-    name = "standard input" if source == "-" else source
-    try:
-        with open_lines(source, "rb", sys.stdin.buffer) as lines:
-            records = list(read_rows(lines, name))
-        model = SentenceEncoder(encoder)
-        if rule == "sigma":
-            found = derive_sigma(model, [row["review"] for row in records], name, side, seed)
-        else:
-            pairs = [
-                (
-                    row["review"],
-                    row.get("claims") or [claim.text for claim in read_references(row["diff"])],
-                )
-                for row in records
-            ]
-            found = derive_reference(model, pairs, name, side)
-        store_threshold(out, found)
-    except (RowError, EncoderError, ThresholdError) as error:
-        raise FatalError(str(error)) from error
-    except OSError as error:
-        raise FatalError(f"{error.filename or name}: {error.strerror or error}") from error
-    sys.stdout.write(f"{found.value:.4f} ({rule}, {found.pairs} pairs) -> {out}\n")
-
-
-def _check(variant: str, rule: str) -> None:
+def check_choices(variant: str, rule: str) -> None:
+    """Raise ``FatalError`` for a variant or a rule that there is not."""
     if variant not in ("paper", "reference"):
         raise FatalError(f"--variant {variant}: use paper or reference")
     if rule not in ("reference", "sigma"):
@@ -260,24 +227,30 @@ def load(
     rule: str,
     with_judge: bool,
     precision: str = "auto",
+    thresholds: Path | None = None,
 ) -> tuple[CRScore, Judge | None]:
     """The scorer and the judge of a command's options; faults in one line."""
     from models.crscore import CRScore
     from models.crscore.encoder import EncoderError, SentenceEncoder, named_dtype
     from models.crscore.judge import Judge, JudgeError
-    from models.crscore.threshold import ThresholdError
+    from models.crscore.threshold import ThresholdError, find_threshold
 
-    _check(variant, rule)
+    if threshold is not None and thresholds is not None:
+        raise FatalError("--threshold and --thresholds exclude each other: give one of them")
+    check_choices(variant, rule)
+    may_load(encoder)
+    side: Variant = "reference" if variant == "reference" else "paper"
+    by: ThresholdRule = "sigma" if rule == "sigma" else "reference"
     try:
-        scorer = CRScore(
-            SentenceEncoder(encoder, named_dtype(precision)),
-            "reference" if variant == "reference" else "paper",
-            threshold,
-            "sigma" if rule == "sigma" else "reference",
-        )
+        loaded = SentenceEncoder(encoder, named_dtype(precision))
+        if thresholds is not None:
+            threshold = find_threshold(loaded, side, by, thresholds)
+        scorer = CRScore(loaded, side, threshold, by)
         return scorer, Judge(scorer.encoder) if with_judge else None
     except (EncoderError, JudgeError, ThresholdError, ValueError) as error:
         raise FatalError(str(error)) from error
+    except OSError as error:
+        raise FatalError(f"{error.filename}: {error.strerror or error}") from error
 
 
 def claims_reader(
@@ -332,28 +305,74 @@ def file_smells(names: str) -> FileSmells:
         raise FatalError(f"--{error}") from error
 
 
-def graded_rows(source: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file; those without a score of ours are graded by the default scorer."""
+def graded_rows(source: str) -> list[dict[str, Any]]:
+    """The rows of a file; those without scores of ours are graded by the default scorer."""
     from models.crscore.rows import RowError, open_lines, read_rows, score_rows
 
     name = "standard input" if source == "-" else source
-    scorer: CRScore | None = None
-    judge: Judge | None = None
     try:
         with open_lines(source, "rb", sys.stdin.buffer) as lines:
-            waiting: list[dict[str, Any]] = []
-            for row in read_rows(lines, name):
-                if "signature" in row and not waiting:
-                    yield row
-                    continue
-                waiting.append(row)
-            if waiting:
-                scorer, judge = load("all-MiniLM-L6-v2", "paper", None, "reference", True)
-                yield from score_rows(waiting, scorer, judge)
+            records = list(read_rows(lines, name))
     except RowError as error:
         raise FatalError(str(error)) from error
     except OSError as error:
         raise FatalError(f"{error.filename or name}: {error.strerror or error}") from error
+    if not records:
+        raise FatalError(f"{name}: no rows")
+    waiting = [place for place, row in enumerate(records) if not is_graded(row)]
+    if waiting:
+        scorer, judge = load("all-MiniLM-L6-v2", "paper", None, "reference", True)
+        fresh = score_rows([records[place] for place in waiting], scorer, judge)
+        for place, row in zip(waiting, progress(fresh, "reviews"), strict=True):
+            records[place] = row
+    return records
+
+
+def is_number(value: Any) -> bool:
+    """Whether a field of a row is a number: ``NaN`` stands for none, ``true`` is no score."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_graded(row: dict[str, Any]) -> bool:
+    """Whether a row has scores with their signature."""
+    return (
+        isinstance(row.get("signature"), str)
+        and all(is_number(row.get(key)) for key in ("con", "comp", "rel"))
+        and (row.get("judge") is None or is_number(row["judge"]))
+    )
+
+
+def must_be_there(
+    rows: Sequence[dict[str, Any]], named: Mapping[str, str], defaults: Sequence[str]
+) -> None:
+    """Raise ``FatalError`` for a field that an option names and that no row has."""
+    for option, field in named.items():
+        if field and field not in defaults and all(row.get(field) is None for row in rows):
+            raise FatalError(f"{option} {field}: no row has that field")
+
+
+def signatures(rows: Sequence[dict[str, Any]]) -> str:
+    """How the rows were graded, and how many of them in each way."""
+    counts = Counter(row["signature"] for row in rows)
+    return "\n".join(f"{count} rows: {name}" for name, count in counts.most_common())
+
+
+def may_write(out: str, source: str) -> None:
+    """Raise ``FatalError`` where the output cannot be written, or is the input itself."""
+    path = Path(out)
+    if out == "-":
+        return
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        what = "is a folder" if path.is_dir() else "its folder does not exist"
+        raise FatalError(f"{out}: cannot be written ({what})")
+    if source != "-" and path.exists() and Path(source).exists() and path.samefile(source):
+        raise FatalError(f"{out}: is read and would be written over; name another file by --out")
+
+
+def may_load(encoder: str) -> None:
+    """Raise ``FatalError`` where an encoder is named by a path and there is no folder."""
+    if encoder.startswith(("/", ".", "~")) and not Path(encoder).is_dir():
+        raise FatalError(f"encoder {encoder}: no such folder; give a folder or a Hub id")
 
 
 def progress(items: Iterable[dict[str, Any]], what: str) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gzip
 import hashlib
 import io
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bot.commands.score import app, calibrate_app
+from bot.commands.calibrate import app as calibrate_app
+from bot.commands.score import app
 from bot.errors import FatalError
 from models.crscore import CRScore
 from models.crscore.baselines import bert_scores, bleu, chrf, edit_similarity, rouge_l
@@ -106,7 +108,8 @@ def test_options_are_checked() -> None:
         (["--variant", "other"], "use paper or reference"),
         (["--rule", "other"], "use reference or sigma"),
         (["--threshold", "3"], "cosine lies between"),
-        (["--encoder", "/no/such/encoder"], "cannot be loaded"),
+        (["--encoder", "/no/such/encoder"], "no such folder"),
+        (["--encoder", "no-such-encoder"], "cannot be loaded"),
     ):
         result = CliRunner().invoke(app, ["--no-judge", *options], input=lines(ROW))
         assert isinstance(result.exception, FatalError)
@@ -195,9 +198,11 @@ def test_tables(tmp_path) -> None:
     path = tmp_path / "scored.jsonl"
     path.write_bytes(lines(*rows))
     runner = CliRunner()
-    assert runner.invoke(app, ["table", str(path)]).stdout.strip() == system_table(rows)
+    # a number travels with how it was made
+    made = "\n\n36 rows: x"
+    assert runner.invoke(app, ["table", str(path)]).stdout.strip() == system_table(rows) + made
     again = runner.invoke(app, ["agreement", str(path), "--human", "human", "--samples", "50"])
-    assert again.stdout.strip() == text
+    assert again.stdout.strip() == text + made
 
 
 def test_baselines() -> None:
@@ -218,13 +223,10 @@ def test_bert_score_of_equal_texts_is_one() -> None:
 
 @pytest.mark.weights
 def test_calibrate_threshold(tmp_path) -> None:
-    words = ["parser", "loop", "cache", "socket", "thread", "mutex", "buffer", "token", "index"]
-    rows = [
-        {"diff": "", "review": f"Rename the {a} of the {b}", "claims": [f"The {a} was added."]}
-        for a in words
-        for b in words
-        if a != b
-    ]
+    # sentences of many matters that everyone has at hand
+    said = [str(thing.__doc__).split("\n")[0] for thing in vars(builtins).values()]
+    said = list(dict.fromkeys(text for text in said if " " in text))
+    rows = [{"diff": "", "review": text, "claims": [f"{text} It is new."]} for text in said]
     source, out = tmp_path / "rows.jsonl", tmp_path / "thresholds.json"
     source.write_bytes(lines(*rows))
     for rule in ("reference", "sigma"):
@@ -235,6 +237,28 @@ def test_calibrate_threshold(tmp_path) -> None:
     stored = json.loads(out.read_text())["thresholds"]
     assert [row["rule"] for row in stored] == ["reference", "sigma"]
     assert all(row["data_sha256"] and row["encoder_sha256"] for row in stored)
+    # what was stored is what scores are made by
+    one = tmp_path / "one.jsonl"
+    one.write_bytes(lines(rows[0]))
+    made = CliRunner().invoke(
+        app, [str(one), "--no-judge", "--thresholds", str(out), "--rule", "sigma"]
+    )
+    assert made.exit_code == 0, made.exception
+    assert f"|tau:{stored[1]['value']:.4f}|" in json.loads(made.stdout)["signature"]
+    # sentences that are all alike have no threshold
+    alike = tmp_path / "alike.jsonl"
+    alike.write_bytes(lines(*({**ROW, "review": f"{ROW['review']} {n}"} for n in range(60))))
+    kept = out.read_bytes()
+    result = CliRunner().invoke(
+        calibrate_app, ["threshold", str(alike), "--out", str(out), "--rule", "sigma"]
+    )
+    assert "too alike" in str(result.exception)
+    assert out.read_bytes() == kept
+    # claims that are given as none are none, as in scoring
+    none = tmp_path / "none.jsonl"
+    none.write_bytes(lines(*({**ROW, "claims": []} for _ in range(60))))
+    result = CliRunner().invoke(calibrate_app, ["threshold", str(none), "--out", str(out)])
+    assert "0 reviews with references" in str(result.exception)
     few = tmp_path / "few.jsonl"
     few.write_bytes(lines(ROW))
     result = CliRunner().invoke(calibrate_app, ["threshold", str(few), "--out", str(out)])
