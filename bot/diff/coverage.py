@@ -78,6 +78,7 @@ _GENERATED_MARK = re.compile(
     r"|do not (?:edit|modify|change)\b.*\bgenerated)",
     re.IGNORECASE | re.MULTILINE,
 )
+_BUNDLED = re.compile(rb"//\s*webpackBootstrap\b|^/\*{6}/ ", re.MULTILINE)
 _HEAD_LINES = 15
 _HEAD_BYTES = 8000
 _MINIFIABLE = re.compile(r"\.(?:js|mjs|cjs|css)$", re.IGNORECASE)
@@ -121,6 +122,8 @@ def _judge(path: str, head: bytes | None) -> tuple[Coverage, str]:
         return Coverage.BINARY, "a Git LFS pointer"
     if _MINIFIABLE.search(name) and _is_minified(head):
         return Coverage.GENERATED, "minified, by its length of line"
+    if _MINIFIABLE.search(name) and _BUNDLED.search(head[:_HEAD_BYTES]):
+        return Coverage.GENERATED, "put together by a bundler"
     if _says_generated(head):
         return Coverage.GENERATED, "generated, by its first comment"
     try:

@@ -56,6 +56,9 @@ _MODULE = re.compile(
     r"^\s*(?:import|export)\b|\brequire\s*\(|\bmodule\.exports\b|^\s*exports\.", re.MULTILINE
 )
 _TOP_LEVEL = re.compile(r"(?:var|let|const|class|(?:async\s+)?function)\b")
+_REACT = re.compile(r"""["'](?:react|preact|next)(?:[-/][^"'\n]*)?["']""")
+_OTHER_JSX = re.compile(r"""["'](?:vue|solid-js|lit|svelte|@builder\.io/qwik)(?:/[^"'\n]*)?["']""")
+_METHOD = re.compile(r"""(?<!\()\bmethod\s*(?:[,}\n]|:\s*[^"'\s])""")
 _UNUSED_OPTIONS = {"args": "none", "caughtErrors": "none", "ignoreRestSiblings": True}
 
 
@@ -124,6 +127,10 @@ def _finding(row: dict[str, Any], work: Work) -> Finding | None:
     rule = re.sub(r"^eslint\((.+)\)$|^(.+)\((.+)\)$", _rule_name, row["code"])
     if rule == "no-unused-vars" and _others_may_use(work.text(path), line):
         return None
+    if rule.startswith("react") and not _is_react(path, work.text(path)):
+        return None
+    if rule.endswith("no-invalid-fetch-options") and _method_is_given(work.text(path), line):
+        return None
     if rule == "jest/valid-expect" and not _is_jest(row["message"], work.text(path)):
         return None
     return Finding(
@@ -136,6 +143,26 @@ def _finding(row: dict[str, Any], work: Work) -> Finding | None:
         severity=Severity.ERROR if row["severity"] == "error" else Severity.WARNING,
         url=row.get("url") or "",
     )
+
+
+def _is_react(path: str, text: str | None) -> bool:
+    """Whether a file is React's: others, too, have functions whose names start with ``use``."""
+    if text is None:
+        return False
+    if _REACT.search(text):
+        return True
+    return path.endswith(("jsx", "tsx")) and _OTHER_JSX.search(text) is None
+
+
+def _method_is_given(text: str | None, line: int) -> bool:
+    """Whether the options near a line have their method from a variable, not as a text.
+
+    oxlint takes such options for those of a GET, which may have no body.
+    """
+    if text is None:
+        return True
+    near = text.split("\n")[max(0, line - 12) : line + 11]
+    return _METHOD.search("\n".join(near)) is not None
 
 
 def _others_may_use(text: str | None, line: int) -> bool:

@@ -61,13 +61,13 @@ OFF_BY_DEFAULT = (
     *_codes(
         "C400,C401,C402,C403,C404,C405,C406,C409,C410,C418,C420,FURB136,PERF102,PIE790,PIE800,"
         "PIE807,PIE810,PLC0208,PLR1711,PLR1730,PLR5501,RET501,RET502,SIM101,SIM103,SIM109,SIM113,"
-        "SIM212"
+        "SIM118,SIM212,SIM910,TRY201,TRY400"
     ),
 )
 """Often right and often beside the point: only where a person asks for them."""
 
-IN_TESTS_OFF = ("S", "B017", "B018", "F841", "SIM115", "PLR0124", "PLR0133", "B015")
-"""Tests compare a thing with itself and open files loosely, on purpose."""
+IN_TESTS_OFF = (*_codes("S,B015,B017,B018,DTZ,E721,F841,PLE25,PLR0124,PLR0133,SIM115"),)
+"""Tests compare a thing with itself, open files loosely and hold odd characters, on purpose."""
 
 TEST_PATTERNS = ("**/tests/**", "**/test/**", "**/test_*.py", "**/*_test.py", "**/conftest.py")
 
@@ -153,14 +153,14 @@ MESSAGES = {
     "G010": "`warn` is deprecated; call `warning`.",
     "G201": "Call `exception(...)` instead of `error(..., exc_info=True)`.",
     "PERF101": "The list copy is not needed: iterate over the original.",
-    "PERF102": "Only the `{0}` are used: iterate over `.{0}()`.",
+    "PERF102": "Only one half of each pair is used: iterate over `.{0}`.",
     "PIE790": "This `pass` is not needed: the block has other content.",
     "PIE794": "The class defines the field `{0}` twice; the first one is lost.",
     "PIE796": "The enum has the value of `{0}` twice, so the two are one member.",
     "PIE810": "Pass a tuple to `{0}` instead of several calls.",
     "PLR0124": "This compares a name with itself; one of the two should be another.",
     "PLR1711": "The `return` at the end of the function is not needed.",
-    "PLR1722": "`{0}` is meant for the interactive prompt; use `sys.exit()`.",
+    "PLR1722": "`{1}()` is meant for the interactive prompt; use `sys.exit()`.",
     "PLR5501": "Use `elif` instead of `else` with an `if` in it.",
     "PLW0120": "`else` on a loop without `break` always runs; dedent its body.",
     "PLW0127": "`{0}` is assigned to itself; that has no effect.",

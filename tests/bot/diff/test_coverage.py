@@ -26,6 +26,8 @@ CODE = b"x = 1\n"
         ("node_modules/x/index.js", CODE, Coverage.IGNORED),
         ("go/vendor/github.com/x/y.go", CODE, Coverage.IGNORED),
         ("vendor/x.py", CODE, Coverage.IGNORED),
+        ("a.js", b"/******/ (function(modules) { // webpackBootstrap\n", Coverage.GENERATED),
+        ("a.js", b"/*!******************!*\\\n/***/ (() => {\n", Coverage.REVIEWED),
         ("mvnw", b"#!/bin/sh\n", Coverage.IGNORED),
         ("app/gradlew.bat", b"@rem\n", Coverage.IGNORED),
         (".mvn/wrapper/MavenWrapperDownloader.java", CODE, Coverage.IGNORED),

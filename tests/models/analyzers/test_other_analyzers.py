@@ -480,6 +480,29 @@ def test_a_pages_script_shares_its_names_and_a_module_does_not():
     assert lines == {"page.js": [6], **{path: [1, 2, 3, 4, 6] for path in modules}}
 
 
+def test_functions_named_use_are_hooks_in_react_only():
+    text = "export const app = createApp();\napp.use(1);\nif (app.a) { useThing(app); }\n"
+    hook = 'import { useState } from "react";\nexport function a(b) {\n  if (b) useState(1);\n}\n'
+    jsx = "export function A({ b }) {\n  if (b) useThing(1);\n  return <p>{b}</p>;\n}\n"
+    vue = 'import { h } from "vue";\n' + jsx
+    files = {"app.ts": text, "vue.tsx": vue, "hook.js": hook, "a.tsx": jsx}
+    assert {one.path for one in run("oxlint", files).findings} == {"hook.js", "a.tsx"}
+
+
+def test_a_body_goes_with_a_method_that_is_not_known():
+    call = "export const f = (method, body) => fetch('/a', {{ {} }});\n"
+    options = {
+        "short.js": "method, body",
+        "last.js": "body, method",
+        "named.js": "method: method, body: body",
+        "post.js": "method: 'POST', body",
+        "get.js": "method: 'GET', body",
+        "none.js": "body",
+    }
+    report = run("oxlint", {path: call.format(text) for path, text in options.items()})
+    assert [one.path for one in report.findings] == ["get.js", "none.js"]
+
+
 def test_a_check_that_checks_nothing_is_said_as_a_sentence():
     text = 'it("x", () => {\n  expect(a);\n  expect(a).toBe;\n  expect(a).tobe.toBe(1);\n});\n'
     report = run("oxlint", {"a.test.js": text})

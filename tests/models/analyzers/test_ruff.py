@@ -46,6 +46,27 @@ def test_words_of_its_own_where_we_have_none():
     assert finding.severity is Severity.INFO
 
 
+def test_our_words_name_what_ruffs_message_is_about():
+    texts = {
+        "PLR1722": ("exit(1)\n", "`exit()` is meant for the interactive prompt; use `sys.exit()`."),
+        "PERF102": (
+            "for k, _ in d.items():\n    print(k)\n",
+            "Only one half of each pair is used: iterate over `.keys()`.",
+        ),
+        "PIE810": (
+            "x.startswith('a') or x.startswith('b')\n",
+            "Pass a tuple to `startswith` instead of several calls.",
+        ),
+        "SIM113": (
+            "def f(y):\n    i = 0\n    for x in y:\n        g(i, x)\n        i += 1\n",
+            "Count with `enumerate()` instead of `i`.",
+        ),
+    }
+    for rule, (text, message) in texts.items():
+        said = {one.rule: one.message for one in findings(text, enable=[f"ruff:{rule}"])}
+        assert said[rule] == message
+
+
 def test_noisy_rules_run_only_when_asked_for():
     assert findings("print(1)\n") == ()
     (finding,) = findings("print(1)\n", enable=["ruff:T201"])
@@ -55,6 +76,12 @@ def test_noisy_rules_run_only_when_asked_for():
 def test_tests_are_let_off_what_tests_do():
     text = "import requests\n\n\ndef test_f():\n    assert requests.get('x')\n"
     assert [one.rule for one in findings(text, "a.py")] == ["S113"]
+    assert findings(text, "tests/test_a.py") == ()
+
+
+def test_tests_may_hold_odd_characters_and_times():
+    text = "import datetime\n\nNOW = datetime.datetime.utcnow()\nURL = '//a.b\u200b@c.d'\n"
+    assert [one.rule for one in findings(text, "a.py")] == ["DTZ003", "PLE2515"]
     assert findings(text, "tests/test_a.py") == ()
 
 
