@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.errors import FatalError
+
 if TYPE_CHECKING:
     from models.training.progress import Position, Show
+
+_OF_A_RUN = ("state.pt", "tokenizer.json")
+"""What tells a run's folder: a run that was killed early has no state yet."""
+_SHORTEST = (64, 16)
+"""Tokens of source and answer: with fewer a search for examples that fit would hardly end."""
 
 
 def train(
@@ -71,18 +78,19 @@ def train(
     validation and time left is shown on a terminal, and the chart of the losses is OUT/loss.svg.
     Exit codes: 0 done, 2 wrong input.
     """
-    from bot.errors import FatalError
-    from models.training.mixture import MIXTURES
-    from models.training.trainer import TrainOptions
-    from models.training.trainer import train as run
-
     if data is None:
         named = os.environ.get("MARGINALIA_DATA")
         if not named:
             raise FatalError("no data: give --data or set MARGINALIA_DATA to the data sets' folder")
         data = Path(named)
+    _check(folder, data, longest)
+    from models.training.mixture import MIXTURES
+
     if mixture not in MIXTURES:
         raise FatalError(f"no mixture {mixture!r}: choose of {', '.join(MIXTURES)}")
+    from models.training.trainer import TrainOptions
+    from models.training.trainer import train as run
+
     options = TrainOptions(
         data=data,
         folder=folder,
@@ -100,11 +108,42 @@ def train(
         longest_source=longest[0],
         longest_answer=longest[1],
     )
+    new = not folder.exists()
     try:
         with _bar() as show:
             run(options, typer.echo, show)
-    except (FileNotFoundError, ValueError) as error:
+    except FileNotFoundError as error:
+        _leave(folder, new)
+        lacks = f"{error.filename}: no such file" if error.filename else str(error)
+        raise FatalError(f"{lacks}; give the data sets' folder by --data") from error
+    except OSError as error:
+        _leave(folder, new)
+        raise FatalError(f"{error.filename or folder}: {error.strerror or error}") from error
+    except ValueError as error:
+        _leave(folder, new)
         raise FatalError(str(error)) from error
+
+
+def _check(folder: Path, data: Path, longest: tuple[int, int]) -> None:
+    """Refuse at once what would fail, run for ever, or write over what is no run."""
+    if not data.is_dir():
+        raise FatalError(f"{data}: no such folder; give the data sets' folder by --data")
+    if folder.exists() and not folder.is_dir():
+        raise FatalError(f"--out {folder}: a file; name a folder")
+    run = folder.is_dir() and any((folder / name).exists() for name in _OF_A_RUN)
+    if folder.is_dir() and not run and any(folder.iterdir()):
+        raise FatalError(f"--out {folder}: holds other files and no run; name another folder")
+    if longest[0] < _SHORTEST[0] or longest[1] < _SHORTEST[1]:
+        raise FatalError(
+            f"--longest {longest[0]} {longest[1]}: hardly an example is so short; "
+            f"give {_SHORTEST[0]} {_SHORTEST[1]} or more"
+        )
+
+
+def _leave(folder: Path, new: bool) -> None:
+    """Take away the folder that a refused run has made, where nothing is in it."""
+    if new and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 @contextmanager
