@@ -104,7 +104,8 @@ class CppCheck(CommandAnalyzer):
                 unread.add(path)
             elif name not in QUIET:
                 line = int(place.get("line", "0"))
-                findings.append(_finding(name, error, path, line))
+                if not _may_be_filled(work, path, line, error.get("msg", "")):
+                    findings.append(_finding(name, error, path, line))
         for path in sorted(unread):
             work.notes.append(f"{path!a} left out: it can't be read without its includes")
         return [one for one in findings if one.path not in unread and one.line > 0]
@@ -119,6 +120,19 @@ class CppCheck(CommandAnalyzer):
             return False
         file.write_bytes(content)
         return True
+
+
+def _may_be_filled(work: Work, path: str, line: int, message: str) -> bool:
+    """Whether a variable that is called uninitialized gives its address away on that very line.
+
+    Without the includes its type is not known, nor that a call or a cast fills it.
+    """
+    found = re.match(r"Uninitialized variable: (\w+)", message)
+    if found is None:
+        return False
+    lines = (work.folder / path).read_bytes().split(b"\n")
+    text = lines[line - 1] if 0 < line <= len(lines) else b""
+    return re.search(rb"(?<!&)&\s*\(?\s*" + found[1].encode() + rb"\b", text) is not None
 
 
 def _finding(name: str, error: ElementTree.Element, path: str, line: int) -> Finding:

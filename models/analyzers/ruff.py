@@ -16,6 +16,7 @@ from models.analyzers.introduced import SYNTAX_RULE
 from models.review_types import Finding, Replacement, Severity
 
 _UNREADABLE = "E902"
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*\.py$|conftest\.py$)|_test\.py$")
 
 
 class Ruff(CommandAnalyzer):
@@ -78,6 +79,8 @@ def _finding(row: dict[str, Any], path: str, index: LineIndex | None) -> Finding
         return None
     if code == "F821" and _names_its_own_class(row["message"], line, index):
         return None
+    if code in ("F401", "F811") and _is_fixture(row["message"], path, index):
+        return None
     if code == "T100" and row["message"].startswith("Import"):
         # a tool may well work with a debugger; a call that stops the program is another thing
         return None
@@ -113,6 +116,14 @@ def _names_its_own_class(message: str, line: int, index: LineIndex | None) -> bo
     text = index.text.split("\n")[line - 1]
     annotates = re.search(rf"(:|->|\[|\|)\s*\b{name}\b", text) is not None
     return annotates and re.search(rf"^\s*class {name}\b", index.text, re.M) is not None
+
+
+def _is_fixture(message: str, path: str, index: LineIndex | None) -> bool:
+    """Whether an imported name is a parameter in a test's file: pytest then hands it in."""
+    found = re.search(r"`(?:[\w.]*\.)?(\w+)`", message)
+    if found is None or index is None or not _TEST_FILE.search(path):
+        return False
+    return re.search(rf"\bdef \w+\([^)]*\b{found[1]}\b", index.text) is not None
 
 
 def _message(code: str, text: str) -> str:

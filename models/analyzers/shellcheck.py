@@ -17,8 +17,9 @@ from models.analyzers.introduced import SYNTAX_RULE
 from models.review_types import Finding, Replacement, Severity
 
 _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
-QUIET_CODES = (2034, 2154, 1090, 1091, 2155, 2120, 2119)
-"""Variables and functions that another file may use or set, sourced files, a matter of taste."""
+QUIET_CODES = (2034, 2154, 1090, 1091, 2155, 2120, 2119, 2148)
+"""Variables and functions that another file may use or set, sourced files (which need no first
+line of their own), a matter of taste."""
 WANTED_BELOW_WARNING = (2162,)
 """Of its notes: `read` without -r."""
 OFF_BY_DEFAULT = (2002, 2006, 2086, 2181)

@@ -24,8 +24,8 @@ _SEVERITIES = {
 MESSAGES = {
     "template-injection": "Text from outside is put into this script and runs as code; "
     "pass it through `env:`.",
-    "dangerous-triggers": "This trigger runs with secrets on strangers' code; "
-    "use `pull_request` unless you need them.",
+    "dangerous-triggers": "Strangers can set this off, and it runs with secrets; "
+    "run none of their code or text here, or use `pull_request`.",
     "excessive-permissions": "Nothing limits the token here; set `permissions:` to what is needed.",
     "artipacked": "The token stays in the checkout's folder; set `persist-credentials: false`.",
     "unpinned-uses": "The tag of this action can be moved; pin it to a commit hash.",

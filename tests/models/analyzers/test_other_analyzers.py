@@ -204,6 +204,21 @@ def test_a_larger_image_is_no_error():
     assert [(one.rule, one.severity) for one in report.findings] == [("DL3020", Severity.INFO)]
 
 
+def test_a_health_check_needs_no_signals():
+    text = "FROM a:1\nHEALTHCHECK --interval=5m \\\n  CMD curl -f http://a || exit 1\nCMD run me\n"
+    report = run("hadolint", {"Dockerfile": text})
+    assert [(one.rule, one.line) for one in report.findings] == [("DL3025", 4)]
+
+
+def test_a_template_of_a_dockerfile_is_none():
+    files = {
+        "Dockerfile.j2": "FROM a:1\nRUNN y\n",
+        "a/Dockerfile": "{% if x %}\nFROM a:1\n",
+        "b/Dockerfile": "FROM {{ image }}\n",
+    }
+    assert run("hadolint", files).findings == ()
+
+
 def test_an_ignore_list_is_no_dockerfile():
     report = run("hadolint", {"Dockerfile.dockerignore": "*\n", "a/Dockerfile": "FROM x\nRUNN y\n"})
     assert [(one.path, one.message) for one in report.findings] == [
@@ -281,6 +296,10 @@ def test_shellcheck_knows_a_script_by_its_first_line():
     assert [one.path for one in report.findings] == ["bin/tool"]
 
 
+def test_a_script_for_sourcing_needs_no_first_line():
+    assert rules(run("shellcheck", {"lib.sh": "f() {\n  echo a\n}\n"})) == []
+
+
 def test_shellcheck_fix():
     files = {"a.sh": '#!/bin/bash\nécho "ü" `ls` "é"\n'}
     assert "SC2006" not in rules(run("shellcheck", files))  # right, and of nearly every script
@@ -354,6 +373,15 @@ def test_memory_that_runs_out_is_not_said_of_every_use():
         "#include <stdlib.h>\nvoid f(void) {\n  int *p = malloc(8);\n  p[0] = 1;\n  free(p);\n}\n"
     )
     assert rules(run("cppcheck", {"a.c": text})) == []
+
+
+def test_what_gives_its_address_away_may_be_filled():
+    text = (
+        "#include <a.h>\nint f(void) {\n  info_t info;\n  get(1, (any_t) &info);\n"
+        "  int x;\n  return info.a + x;\n}\n"
+    )
+    report = run("cppcheck", {"a.c": text})
+    assert [(one.rule, one.line) for one in report.findings] == [("uninitvar", 6)]
 
 
 def test_many_findings_in_c_are_all_told():
@@ -501,6 +529,20 @@ def test_a_body_goes_with_a_method_that_is_not_known():
     }
     report = run("oxlint", {path: call.format(text) for path, text in options.items()})
     assert [one.path for one in report.findings] == ["get.js", "none.js"]
+
+
+def test_what_a_runner_or_a_caller_hands_over_is_no_mistake():
+    files = {
+        "a.spec.ts": 'test.afterAll("x", async ({}) => { stop(); });\n',
+        "b.ts": "const {} = f();\n",
+        "c.tsx": 'import React from "react";\nexport const A = (p) => <img {...p} />;\n',
+        "d.tsx": 'import React from "react";\nexport const A = (p) => <img src={p.a} />;\n',
+    }
+    report = run("oxlint", files)
+    assert [(one.path, one.rule) for one in report.findings] == [
+        ("b.ts", "no-empty-pattern"),
+        ("d.tsx", "jsx-a11y/alt-text"),
+    ]
 
 
 def test_a_check_that_checks_nothing_is_said_as_a_sentence():

@@ -79,6 +79,13 @@ def test_tests_are_let_off_what_tests_do():
     assert findings(text, "tests/test_a.py") == ()
 
 
+def test_an_imported_fixture_is_used_by_being_a_parameter():
+    text = "from .fixtures import site, other\n\n\ndef test_f(\n    site,\n):\n    assert site.up\n"
+    said = [(one.rule, one.message) for one in findings(text, "tests/test_a.py")]
+    assert said == [("F401", "`.fixtures.other` is imported but not used; remove the import.")]
+    assert "F811" in [one.rule for one in findings(text, "a.py")]
+
+
 def test_tests_may_hold_odd_characters_and_times():
     text = "import datetime\n\nNOW = datetime.datetime.utcnow()\nURL = '//a.b\u200b@c.d'\n"
     assert [one.rule for one in findings(text, "a.py")] == ["DTZ003", "PLE2515"]
