@@ -79,6 +79,17 @@ _GENERATED_MARK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BUNDLED = re.compile(rb"//\s*webpackBootstrap\b|^/\*{6}/ ", re.MULTILINE)
+# a published library's file has its version in its name, or a banner that minifiers keep with it
+_LIBRARY_NAME = re.compile(
+    r"^[a-z][\w.]*[-.]v?\d+\.\d+\.\d+(?:[-.](?:slim|bundle|full|all|esm|umd))*\.(?:js|mjs|cjs|css)$",
+    re.IGNORECASE,
+)
+_BANNER = re.compile(
+    rb"^(?:@charset[^\n]*\n)?\s*/\*!(?=.{0,200}?\bv?\d+\.\d+\.\d+\b)"
+    rb"(?=.{0,600}?(?:licen[sc]e|copyright|\(c\)))",
+    re.DOTALL | re.IGNORECASE,
+)
+_COMPILED = re.compile(rb"^var __\w+ = \(this && this\.__\w+\)", re.MULTILINE)
 _HEAD_LINES = 15
 _HEAD_BYTES = 8000
 _MINIFIABLE = re.compile(r"\.(?:js|mjs|cjs|css)$", re.IGNORECASE)
@@ -114,6 +125,8 @@ def _judge(path: str, head: bytes | None) -> tuple[Coverage, str]:
         return Coverage.IGNORED, "vendored: other people's code"
     if _GENERATED_NAME.search(name):
         return Coverage.GENERATED, "generated, by its name"
+    if _LIBRARY_NAME.search(name):
+        return Coverage.IGNORED, "a library's file, by the version in its name"
     if head is None:
         return Coverage.REVIEWED, ""
     if b"\0" in head[:_HEAD_BYTES]:
@@ -124,6 +137,10 @@ def _judge(path: str, head: bytes | None) -> tuple[Coverage, str]:
         return Coverage.GENERATED, "minified, by its length of line"
     if _MINIFIABLE.search(name) and _BUNDLED.search(head[:_HEAD_BYTES]):
         return Coverage.GENERATED, "put together by a bundler"
+    if _MINIFIABLE.search(name) and _BANNER.match(head[:_HEAD_BYTES]):
+        return Coverage.IGNORED, "a library's file, by its banner"
+    if _MINIFIABLE.search(name) and _COMPILED.search(head[:_HEAD_BYTES]):
+        return Coverage.GENERATED, "compiled from TypeScript"
     if _says_generated(head):
         return Coverage.GENERATED, "generated, by its first comment"
     try:
