@@ -94,7 +94,7 @@ def _is_health_check(row: dict[str, Any], work: Work) -> bool:
     if row["code"] != "DL3025":
         return False
     lines = (work.folder / work.relative(row["file"])).read_bytes().split(b"\n")
-    start = row["line"] - 1
+    start: int = row["line"] - 1
     while start > 0 and lines[start - 1].rstrip().endswith(b"\\"):
         start -= 1
     return lines[start].lstrip().upper().startswith(b"HEALTHCHECK")
