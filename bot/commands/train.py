@@ -88,9 +88,12 @@ def train(
 
     if mixture not in MIXTURES:
         raise FatalError(f"no mixture {mixture!r}: choose of {', '.join(MIXTURES)}")
+    from transformers.utils import logging as transformers_logging
+
     from models.training.trainer import TrainOptions
     from models.training.trainer import train as run
 
+    transformers_logging.disable_progress_bar()  # loading and writing weights, also in a log
     options = TrainOptions(
         data=data,
         folder=folder,
