@@ -17,13 +17,15 @@ Statistic = Callable[[Numbers, Numbers], float]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A statistic and its bounds (95 % by default) from resampling."""
+    """A statistic and its bounds (95 % by default) from resampling; not a number: undefined."""
 
     value: float
     low: float
     high: float
 
     def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "n/a"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
@@ -69,6 +71,10 @@ def resamples(groups: Sequence[Hashable], count: int, seed: int = 0) -> list[npt
     ]
 
 
+def _vary(scores: Numbers, human: Numbers) -> bool:
+    return bool(np.ptp(scores) and np.ptp(human))
+
+
 def bootstrap(
     statistic: Statistic,
     scores: Numbers,
@@ -77,8 +83,16 @@ def bootstrap(
     count: int = 1000,
     seed: int = 0,
 ) -> Interval:
-    """A statistic of (scores, human) with its 95 % interval over resampled groups."""
-    values = [statistic(scores[rows], human[rows]) for rows in resamples(groups, count, seed)]
+    """A correlation of (scores, human) with its 95 % interval over resampled groups.
+
+    Undefined where a side is constant; draws where one is say nothing and are left out.
+    """
+    if not _vary(scores, human):
+        return Interval(np.nan, np.nan, np.nan)
+    drawn = resamples(groups, count, seed)
+    values = [statistic(scores[i], human[i]) for i in drawn if _vary(scores[i], human[i])]
+    if not values:
+        return Interval(statistic(scores, human), np.nan, np.nan)
     low, high = np.percentile(values, [2.5, 97.5])
     return Interval(statistic(scores, human), float(low), float(high))
 

@@ -92,9 +92,13 @@ def read_rows(
             yield row
 
 
+def _no_number(name: str) -> None:
+    raise json.JSONDecodeError(f"{name} is no number in JSON", name, 0)
+
+
 def _row(line: bytes, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line, parse_constant=_no_number)
     except UnicodeDecodeError as error:
         raise RowError(f"{where}: not UTF-8 ({error.reason} at byte {error.start})") from error
     except (json.JSONDecodeError, RecursionError) as error:
@@ -188,5 +192,9 @@ def _score_chunk(
 
 
 def write_row(out: BinaryIO | io.BufferedIOBase, row: dict[str, Any]) -> None:
-    """One row as a line of JSON."""
-    out.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+    """One row as a line of JSON in UTF-8; a field with half a surrogate pair is escaped."""
+    try:
+        line = json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        line = json.dumps(row).encode()
+    out.write(line + b"\n")

@@ -54,7 +54,8 @@ def system_table(rows: Sequence[dict[str, Any]], system: str = "system") -> str:
     for name, count, con, comp, rel, both, judged in sorted(table, key=lambda r: (-r[4], r[0])):
         mean = f"{np.mean(judged):.3f}" if judged else ""
         lines.append(
-            f"| {name} | {count} | {con:.3f} | {comp:.3f} | {rel:.3f} | {both:.3f} | {mean} |"
+            f"| {_cell(name)} | {count} | {con:.3f} | {comp:.3f} | {rel:.3f} | {both:.3f} "
+            f"| {mean} |"
         )
     return "\n".join(lines)
 
@@ -78,7 +79,7 @@ def agreement_table(
             "name the field with people's scores by --human"
         )
     human = np.array([row[fields.human] for row in rows], dtype=np.float64)
-    groups = [str(row.get(fields.group) or row["diff"]) for row in rows]
+    groups = [_group(row, fields.group) for row in rows]
     scores: dict[str, Numbers] = {"CRScore Rel": _column(rows, "rel")}
     if all(row.get("judge") is not None for row in rows):
         scores = {"judge": _column(rows, "judge"), **scores}
@@ -94,6 +95,16 @@ def agreement_table(
     lines += _reference_lines(rows, fields, human, scores["length"], groups, samples, bert_encoder)
     lines += _part_lines(rows, fields, human, scores, groups, samples)
     return "\n".join(lines)
+
+
+def _group(row: dict[str, Any], field: str) -> str:
+    value = row.get(field) if field else None
+    return row["diff"] if value is None or value == "" else str(value)
+
+
+def _cell(text: str) -> str:
+    """A name in a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _column(rows: Sequence[dict[str, Any]], key: str) -> Numbers:
@@ -187,7 +198,7 @@ def _part_lines(
             str(bootstrap(spearman, scores[name][keep], human[keep], owners, samples))
             for name in shown
         ]
-        lines.append(f"| {title} ({len(keep)}) | " + " | ".join(cells) + " |")
+        lines.append(f"| {_cell(title)} ({len(keep)}) | " + " | ".join(cells) + " |")
     if len(set(systems)) > 2:
         cells = [f"{system_agreement(scores[n], human, systems):.3f}" for n in shown]
         lines.append("| ranking of systems by mean | " + " | ".join(cells) + " |")

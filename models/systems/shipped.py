@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from models.generators.base import Answer, Window
-from models.generators.line_edits import LANGUAGES, apply_edits
+from models.generators.line_edits import apply_edits
 from models.hunk_text import parse_hunks
 from models.systems.base import (
     FitReport,
@@ -170,10 +170,11 @@ class ShippedSystem(System):
         self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
     ) -> list[Prediction]:
         windows = [_remark_window(example) for example in examples]
-        found = generators[0].comment(windows, answers=max(1, beams))
+        # of one beam alone the text may be empty, which is no comment
+        found = generators[0].comment(windows, answers=max(_POOLED, beams))
         result: list[Prediction] = []
         for answers in found:
-            best = sorted(answers, key=lambda answer: -answer.confidence)
+            best = sorted(answers, key=lambda answer: -answer.confidence)[: max(1, beams)]
             texts = tuple(answer.text for answer in best)
             result.append(
                 Prediction(texts[0], texts, best[0].confidence)
@@ -195,7 +196,7 @@ class ShippedSystem(System):
 def _language(example: Example) -> str:
     if example.abstracted:
         return "abstracted"
-    return example.language if example.language in LANGUAGES else "java"
+    return example.language
 
 
 def _cut(example: Example, task: Task) -> _Cut:

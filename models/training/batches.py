@@ -18,6 +18,8 @@ from models.training.examples import Example, spans
 
 MAX_SOURCE = 256
 MAX_ANSWER = 72
+FRUITLESS = 20_000
+"""Draws in a row without one example that fits, after which none will come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,14 @@ def stream(
     weights = [weight for weight, _ in sources]
     while True:
         rows: list[Encoded] = []
+        drawn = 0
         while len(rows) < pool:
+            drawn += 1
+            if drawn > FRUITLESS and not rows:
+                raise ValueError(
+                    f"no example among {FRUITLESS} is at most {longest[0]} tokens long with an "
+                    f"answer of at most {longest[1]}; allow longer ones or give other data"
+                )
             example = rng.choices(makers, weights)[0](rng)
             if example is None or isinstance(example, Encoded):
                 row = example

@@ -42,6 +42,8 @@ SAVE_SECONDS = 600.0
 """Between two writings of the state."""
 LINE_SECONDS = 60.0
 """Between two lines of the report, each of which is a point of the chart."""
+TOKENIZER_ROWS = 6000
+"""Records of each file that the vocabulary is learnt from, at most."""
 SHORT = (112, 40)
 """Most tokens of source and answer in the stage of short windows."""
 
@@ -104,7 +106,7 @@ class TrainOptions:
         return progress.seconds / (self.minutes * 60)
 
 
-def tokenizer_texts(data: Path, per_file: int = 6000) -> list[str]:
+def tokenizer_texts(data: Path, per_file: int = TOKENIZER_ROWS) -> list[str]:
     """A sample of code and prose lines to learn the vocabulary from."""
     texts: list[str] = []
     for path in sorted((data / "edits").glob("*.jsonl.gz")):
@@ -133,7 +135,8 @@ def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]
         return tokenizer, grown(model, *options.grow, seed=options.seed)
     if options.grow is not None:
         raise ValueError("only a checkpoint can be grown: name one to start from")
-    tokenizer = train_tokenizer(tokenizer_texts(options.data), options.vocabulary)
+    rows = min(TOKENIZER_ROWS, options.limit or TOKENIZER_ROWS)
+    tokenizer = train_tokenizer(tokenizer_texts(options.data, rows), options.vocabulary)
     torch.manual_seed(options.seed)
     config = T5Config(
         vocab_size=tokenizer.get_vocab_size(),

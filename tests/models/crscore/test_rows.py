@@ -68,6 +68,7 @@ def test_rows_through_files_and_streams(tmp_path) -> None:
         (b'{"diff": "", "review": "", "claims": "x"}', "line 2: 'claims' must be a list"),
         (b'"\xff"', "line 2: not UTF-8"),
         (b'{"diff": "", "review": "\\ud800"}', "line 2: half of a surrogate pair"),
+        (b'{"diff": "", "review": "", "n": NaN}', "NaN is no number in JSON"),
     ],
 )
 def test_a_broken_line_is_named_and_costs_itself_alone(tmp_path, line: bytes, message: str) -> None:
@@ -266,9 +267,32 @@ def test_calibrate_threshold(tmp_path) -> None:
     assert "at least 50" in str(result.exception)
 
 
-def test_surrogates_do_not_stop_a_run() -> None:
+def test_what_is_written_can_be_read_again() -> None:
     from models.crscore.rows import write_row
 
+    row = {"diff": "", "review": "ä", "note": "\ud800"}
     sink = io.BytesIO()
-    write_row(sink, {"review": "\ud800"})
-    assert sink.getvalue().endswith(b"\n")
+    write_row(sink, row)
+    assert list(read_rows([sink.getvalue()], "rows")) == [row]
+    sink = io.BytesIO()
+    write_row(sink, ROW | {"review": "ä"})
+    assert "ä".encode() in sink.getvalue()
+
+
+def test_names_and_groups_as_they_are_in_tables() -> None:
+    rows = [row | {"system": "a|b" if row["system"] == "bad" else "c"} for row in scored_rows()]
+    assert "| a\\|b |" in system_table(rows)
+    rows = [row | {"index": i // 12} for i, row in enumerate(rows)]
+    by_number = agreement_table(rows, Fields(group="index"), samples=50)
+    named = [row | {"index": f"d{row['index']}"} for row in rows]
+    assert by_number == agreement_table(named, Fields(group="index"), samples=50)
+
+
+def test_a_constant_side_has_no_correlation() -> None:
+    rows = [row | {"human": 1 if row["system"] == "bad" else row["human"]} for row in scored_rows()]
+    (line,) = (
+        line
+        for line in agreement_table(rows, Fields(), samples=50).splitlines()
+        if line.startswith("| system bad")
+    )
+    assert line.count("n/a") == 2

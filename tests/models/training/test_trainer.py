@@ -205,3 +205,13 @@ def test_the_time_left_is_that_of_a_run_as_fast_as_so_far():
     begun = position(Progress(), 0.0, 1.0, History(validation=[(0.0, 2.0)]), "games")
     assert begun.seconds_left == float("inf")
     assert begun.validation == 2.0
+
+
+def test_data_without_anything_that_fits_end_in_one_line(data, tmp_path):
+    options = TrainOptions(
+        data=data, folder=tmp_path, mixture="abstracted", minutes=0.01, game_minutes=0,
+        short_minutes=0, vocabulary=300, width=16, heads=2, feed_forward=16, encoder_layers=1,
+        decoder_layers=1, longest_source=3, checked=2,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="at most 3 tokens long"):
+        train(options, report=lambda line: None)
