@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bot.commands.score import app, claims_reader
 from bot.errors import FatalError
-from models.crscore.claims.by_generator import SHIPPED, ClaimGenerator, generated_claims
+from models.crscore.claims.by_generator import ClaimGenerator, generated_claims
 from models.crscore.claims.by_model import ClaimsError
 from models.crscore.claims.window import MOST_LINES, checkable, claim_windows
 from models.generators.line_edits import CLAIMS, EditCodec
@@ -126,9 +126,6 @@ def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
         ClaimGenerator(other)
     with pytest.raises(ClaimsError, match="no such folder"):
         ClaimGenerator(tmp_path / "none")
-    if not SHIPPED.is_dir():
-        with pytest.raises(ClaimsError, match="no claim generator is shipped"):
-            generated_claims()
     for options, message in (
         (["--claims", "generator+generator"], "joined by +"),
         (["--claims-generator", "x"], "not asked"),
@@ -137,3 +134,28 @@ def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, options, input="")
         assert isinstance(result.exception, FatalError)
         assert message in str(result.exception)
+
+
+GO = """\
+diff --git a/c.go b/c.go
+--- a/c.go
++++ b/c.go
+@@ -95,6 +95,10 @@ func (c *Controller) syncHandler(key string) error {
+ \tcspcGot := cspc.DeepCopy()
+ \terr = c.syncCSPC(cspcGot)
++\tif err != nil {
++\t\treturn err
++\t}
++\terr = cleanupCSPIResources(cspcGot)
+ \treturn err
+ }
+"""
+
+
+@pytest.mark.weights
+def test_the_shipped_generator_speaks_of_the_change() -> None:
+    claims = [claim.text for claim in generated_claims().of(GO)]
+    assert any("error" in claim for claim in claims), claims
+    said = json.dumps({"diff": GO, "review": "Is the error of the cleanup returned?"})
+    result = CliRunner().invoke(app, ["--claims", "syntax+generator"], input=said + "\n")
+    assert "refs:model+syntax" in json.loads(result.stdout)["signature"], result.output
