@@ -75,10 +75,10 @@ out, and the last look shows none (.591 and .624; before .591 and .627), so at m
 is real. Some forty sets of columns were compared; differences of .002 among them are noise. With
 claims: .640 and .617 after .632 and .612.
 
-On all 200 diffs, out of fold (`python -m tests.bench.judge_agreement`): .611 [.578, .642] by diff, .587
-with a system and .610 with a language left out, ranking of the ten systems .988 (.952 with the system
-left out), length .090 (.135); with claims .633 by diff and .618 with a system left out, ranking .988
-and .964. The choices saw four fifths of these.
+On all 200 diffs, out of fold (`python -m tests.bench.judge_agreement`): .611 [.578, .642] by diff,
+.587 with a system and .610 with a language left out, ranking of the ten systems .988 (.952 with the
+system left out), length .090 (.135); with claims .633 by diff and .618 with a system left out,
+ranking .988 and .964. The choices saw four fifths of these.
 
 ## What did not help
 Measured out of fold on development, Spearman with people before the length correction.

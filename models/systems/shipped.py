@@ -34,10 +34,11 @@ DEFAULT_FOLDER = Path(__file__).resolve().parents[1] / "weights" / "default"
 ABSTRACTED_FOLDERS = (
     DEFAULT_FOLDER.parent / "abstracted",
     DEFAULT_FOLDER.parent / "abstracted_reshuffled",
+    DEFAULT_FOLDER.parent / "abstracted_grown",
 )
 """The default model trained on for Trans-Review's abstracted methods, on them as they are numbered,
-and then on more methods under numbers dealt out anew. Together they are right more often than
-either."""
+then on more methods under numbers dealt out anew, then grown and trained on. Together they are
+right more often than each."""
 MAX_LINES = 40
 _POOLED = 4
 """Answers that each model gives to each view of an example, where there are several."""
