@@ -22,6 +22,11 @@ _SOURCES = """\
 _CLAIM_SOURCES = """\
 `crscore/claims_silver` (claims by a large model, MIT), each change with mostly other names than
 its own, and `edits` (public git histories, permissive licences) with the commits' subjects"""
+_ABSTRACTED_SOURCES = """\
+Trained on Java methods whose names are replaced: `trans_review` train (Tufano et al. 2021, MIT) but
+for every 33rd record, methods of `autotransform` (D-ACT / AutoTransform, MIT), and, in those begun from
+`abstracted`, of `codrep` (public projects' code) and `edits` (public git histories, permissive
+licences). Every method was revised. The first of them was begun from the default checkpoint."""
 COVERAGE_PLOT = "precision.svg"
 LOSS_PLOT = "loss.svg"
 """Charts beside a card, which shows those that it knows of."""
@@ -38,6 +43,7 @@ def render_card(card: Mapping[str, Any]) -> str:
     """The card as Markdown, from nothing but its own numbers."""
     options, progress = card["options"], card["progress"]
     claims = "claims" in card["tasks"]
+    abstracted = options.get("mixture") == "abstracted"
     parts = [
         "# A small claim generator" if claims else "# A small line-edit model",
         "A T5 encoder-decoder made by Marginalia's own trainer, Apache-2.0. It reads a window of "
@@ -58,6 +64,8 @@ def render_card(card: Mapping[str, Any]) -> str:
         "Trained on " + _CLAIM_SOURCES.replace("\n", " ") + ". One change in ten is held out, by a "
         "hash of its text, and so are the changes of the human study."
         if claims
+        else _ABSTRACTED_SOURCES.replace("\n", " ")
+        if abstracted
         else "Trained on "
         + _SOURCES.replace("\n", " ")
         + ". Edits of versions, dates, licences and "
@@ -97,6 +105,9 @@ def render_card(card: Mapping[str, Any]) -> str:
         "`marginalia score --claims generator` asks it, alone or with others. What it says is only "
         "compared with reviews, and a claim that names what the change does not have is dropped."
         if claims
+        else "It answers abstracted methods (`marginalia bench run --system default`), together "
+        "with the others of its kind that ship; reviews do not ask it."
+        if abstracted
         else "`marginalia review` uses it by default. Its revisions are suggestions for a person, "
         "and the gate holds back all that it is not sure of. It is small: expect silence more "
         "often than help.",

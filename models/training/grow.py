@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import nn
 from transformers import T5Config, T5ForConditionalGeneration
@@ -66,7 +64,7 @@ def _grow(small: T5Stack, large: T5Stack, generator: torch.Generator) -> None:
     large.final_layer_norm.load_state_dict(small.final_layer_norm.state_dict())
     last = len(small.block) - 1
     for index, block in enumerate(large.block):
-        source = copy.deepcopy(small.block[min(index, last)].state_dict())
+        source = small.block[min(index, last)].state_dict()
         if index > last:  # only the first block of a stack holds its relative positions
             source = {k: v for k, v in source.items() if "relative_attention_bias" not in k}
         for name, weight in block.state_dict().items():
