@@ -23,10 +23,11 @@ _CLAIM_SOURCES = """\
 `crscore/claims_silver` (claims by a large model, MIT), each change with mostly other names than
 its own, and `edits` (public git histories, permissive licences) with the commits' subjects"""
 _ABSTRACTED_SOURCES = """\
-Trained on Java methods whose names are replaced: `trans_review` train (Tufano et al. 2021, MIT) but
-for every 33rd record, methods of `autotransform` (D-ACT / AutoTransform, MIT), and, in those begun from
-`abstracted`, of `codrep` (public projects' code) and `edits` (public git histories, permissive
-licences). Every method was revised. The first of them was begun from the default checkpoint."""
+Trained on Java methods whose names are replaced: `trans_review` train (Tufano et al. 2021, MIT)
+but for every 33rd record, methods of `autotransform` (D-ACT / AutoTransform, MIT), and, in those
+begun from `abstracted`, of `codrep` (public projects' code) and `edits` (public git histories,
+permissive licences). Every method was revised. The first of them was begun from the default
+checkpoint."""
 COVERAGE_PLOT = "precision.svg"
 LOSS_PLOT = "loss.svg"
 """Charts beside a card, which shows those that it knows of."""
