@@ -27,6 +27,7 @@ from pydantic_settings import (
 )
 
 from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Analyzer
+from bot.review.claims import READ_OFF, WAIT_S, ClaimChoice, unknown_source
 
 APP_FILE = "app.toml"
 
@@ -94,6 +95,25 @@ class Settings(BaseSettings):
     analyzers: tuple[Analyzer, ...] | None = None
     rules: Path | None = None
     """A folder of own ast-grep rules (*.yml), which run beside the shipped ones."""
+    claims: str = READ_OFF
+    """Where the claims come from that remarks are graded by: ``syntax`` (read off the change),
+    ``generator`` (a small trained one), ``model``, or some joined by ``+``. A source that cannot be
+    had is one line in the log; the review goes on with what is read off the change."""
+    claims_model: str = ""
+    """With ``model``: a causal model's folder or Hub id; with ``claims_endpoint``, its name there.
+    """
+    claims_endpoint: str = ""
+    """``http://HOST:PORT/v1`` of a chat server on this machine or a private network."""
+    claims_key: SecretStr | None = None
+    """The bearer token that the endpoint wants, where it wants one."""
+    claims_generator: str = ""
+    """With ``generator``: a checkpoint of ``marginalia train --mixture claims``; the shipped one
+    where it is empty."""
+    claims_cache: Path | None = None
+    """A folder that keeps what models wrote, by content; without it a process remembers. It holds
+    sentences about reviewed code, which ``marginalia data delete`` does not find there."""
+    claims_wait: float = Field(default=WAIT_S, gt=0)
+    """How long a review waits for claims that models write."""
     review_drafts: bool = False
     review_bots: bool = False
     incremental: bool = True
@@ -162,6 +182,14 @@ class Settings(BaseSettings):
             raise ValueError(f"there is no folder {value}: name a folder of ast-grep rules (*.yml)")
         return value
 
+    @field_validator("claims")
+    @classmethod
+    def _known_sources(cls, value: str) -> str:
+        problem = unknown_source(value, "")
+        if problem:
+            raise ValueError(problem.strip())
+        return value
+
     @field_validator("github_api_url", "github_url")
     @classmethod
     def _no_trailing_slash(cls, value: str) -> str:
@@ -194,7 +222,23 @@ class Settings(BaseSettings):
                 f"lease ({self.lease}) must be at least twice heartbeat ({self.heartbeat}), "
                 "or one late beat makes a living worker a dead one"
             )
+        problem = self.claim_choice.problem(lambda name: f"MARGINALIA_{name.upper()}")
+        if problem:
+            raise ValueError(problem)
         return self
+
+    @property
+    def claim_choice(self) -> ClaimChoice:
+        """Where the claims of reviews come from."""
+        return ClaimChoice(
+            sources=self.claims,
+            model=self.claims_model,
+            endpoint=self.claims_endpoint,
+            generator=self.claims_generator,
+            cache=self.claims_cache,
+            key=self.claims_key.get_secret_value() if self.claims_key else "",
+            wait_s=self.claims_wait,
+        )
 
     @property
     def database(self) -> str:

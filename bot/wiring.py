@@ -82,6 +82,7 @@ def load_reviewer(settings: Settings, ledger: Ledger | None = None) -> Reviewer:
         offered=settings.models,
         rules=settings.rules,
         history=None if ledger is None else Histories(ledger.database).of,
+        claims=settings.claim_choice,
     )
 
 

@@ -190,11 +190,15 @@ def _candidate(row: CandidateRow, found: Explanation) -> list[str]:
 
 
 def _nearest(row: CandidateRow) -> str:
+    from bot.review.claims import origin_in_words
+
     nearest = row.nearest or {}
     if not nearest.get("text"):
         return "no claim and no smell"
     said = " ".join(str(nearest["text"]).split())
-    return f"{nearest.get('kind', 'claim')}, cosine {row.similarity:.2f}: {said}"
+    source = origin_in_words(str(nearest.get("origin") or ""))
+    who = f" ({source})" if source else ""
+    return f"{nearest.get('kind', 'claim')}, cosine {row.similarity:.2f}: {said}{who}"
 
 
 def _references(review: ReviewRow, path: str | None) -> list[str]:

@@ -77,6 +77,42 @@ def review(
         list[str] | None,
         typer.Option(metavar="RULE", help="A rule that is off by default, as analyzer:rule."),
     ] = None,
+    claims: Annotated[
+        str,
+        typer.Option(
+            envvar="MARGINALIA_CLAIMS",
+            help="What remarks are graded by: syntax (claims read off the change), model, "
+            "generator (a small trained one), or some joined by +.",
+        ),
+    ] = "syntax",
+    claims_model: Annotated[
+        str,
+        typer.Option(
+            envvar="MARGINALIA_CLAIMS_MODEL",
+            help="A causal model's folder or Hub id; with an endpoint, its name there.",
+        ),
+    ] = "",
+    claims_endpoint: Annotated[
+        str,
+        typer.Option(
+            envvar="MARGINALIA_CLAIMS_ENDPOINT",
+            help="http://HOST:PORT/v1 of a chat server on this machine or network.",
+        ),
+    ] = "",
+    claims_generator: Annotated[
+        str,
+        typer.Option(
+            envvar="MARGINALIA_CLAIMS_GENERATOR",
+            help="Folder or Hub id of a checkpoint trained with --mixture claims.",
+        ),
+    ] = "",
+    claims_cache: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="MARGINALIA_CLAIMS_CACHE",
+            help="Folder that keeps a model's claims, by content.",
+        ),
+    ] = None,
 ) -> None:
     """Review a change and print what passes the gate.
 
@@ -84,9 +120,21 @@ def review(
     says, 2 wrong input.
     """
     from bot.errors import FatalError
+    from bot.review.claims import KEY_NAME, ClaimChoice
     from bot.review.local import load_pipeline, with_progress
     from bot.review.types import ReviewOptions
 
+    choice = ClaimChoice(
+        claims,
+        claims_model,
+        claims_endpoint,
+        claims_generator,
+        claims_cache,
+        os.environ.get(KEY_NAME, ""),
+    )
+    problem = choice.problem(lambda name: f"--{name.replace('_', '-')}")
+    if problem:
+        raise FatalError(problem)
     _only_one({"--json": as_json, "--markdown": markdown, "--format": form is not None})
     sources_named = {
         "--pr": pull is not None,
@@ -124,7 +172,9 @@ def review(
             if not change.files:
                 sys.stderr.write("marginalia: nothing changed in this range\n")
             progress("loading", 0, 1)
-            pipeline = load_pipeline(model=model, use_model=not no_model, rules=rules)
+            pipeline = load_pipeline(
+                model=model, use_model=not no_model, rules=rules, claims=choice
+            )
             result = pipeline.review(change, sources, options, progress)
     _print(result, "json" if as_json else "markdown" if markdown else form, explain)
     if fail_on is not None:

@@ -87,8 +87,6 @@ Smells = Annotated[
         'are installed. A row then brings its new files: "files": {path: text}.'
     ),
 ]
-CLAIMS_KEY = "MARGINALIA_CLAIMS_KEY"
-"""Environment variable with the endpoint's bearer token, where it wants one."""
 
 
 @app.callback()
@@ -257,37 +255,24 @@ def claims_reader(
     claims: str, model: str, endpoint: str, cache: Path | None, generator: str = ""
 ) -> Reader:
     """How the pseudo-references of a change are made, by the command's options."""
-    from models.crscore.claims.by_model import CausalModel, ClaimsError, Endpoint, ModelClaims
+    from bot.review.claims import KEY_NAME, ClaimChoice, load_writer
+    from models.crscore.claims.by_model import ClaimsError
     from models.crscore.score import read_references
 
-    sources = claims.split("+")
-    if len(set(sources)) < len(sources) or not set(sources) <= {"syntax", "model", "generator"}:
-        raise FatalError(f"--claims {claims}: use syntax, model, generator, or some joined by +")
-    if (model or endpoint) and "model" not in sources:
-        raise FatalError("a model is named but not asked: add --claims model (or syntax+model)")
-    if generator and "generator" not in sources:
-        raise FatalError("a generator is named but not asked: add --claims syntax+generator")
-    if "model" in sources and not model:
-        raise FatalError(f"--claims {claims}: name the model by --claims-model")
-    written: list[ModelClaims] = []
+    key = os.environ.get(KEY_NAME, "")
+    choice = ClaimChoice(claims, model, endpoint, generator, cache, key)
+    problem = choice.problem(lambda name: f"--{name.replace('_', '-')}")
+    if problem:
+        raise FatalError(problem)
     try:
-        if "model" in sources and endpoint:
-            at = Endpoint(endpoint, model, os.environ.get(CLAIMS_KEY, ""))
-            at.check()
-            written.append(ModelClaims(at, cache))
-        elif "model" in sources:
-            written.append(ModelClaims(CausalModel(model), cache))
-        if "generator" in sources:
-            from models.crscore.claims.by_generator import generated_claims
-
-            written.append(generated_claims(generator, cache))
+        written = [load_writer(source, choice) for source in choice.written]
     except ClaimsError as error:
         raise FatalError(str(error)) from error
     if not written:
         return read_references
 
     def read(diff: str, language: str) -> tuple[PseudoReference, ...]:
-        own = read_references(diff, language) if "syntax" in sources else ()
+        own = read_references(diff, language) if choice.reads_off else ()
         return (*(claim for one in written for claim in one.of(diff)), *own)
 
     return read

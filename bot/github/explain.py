@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.github.text import code_span, one_line, quiet
+from bot.review.claims import origin_in_words
 from bot.store.reviews import Explanation
 
 
@@ -25,7 +26,9 @@ def explain_text(found: Explanation) -> str:
     ]  # fmt: skip
     if nearest.get("text"):
         said = quiet(one_line(str(nearest["text"]), 300))
-        rows.insert(3, ("closest claim or smell", f"{said} ({candidate.similarity:.2f})"))
+        source = quiet(one_line(origin_in_words(str(nearest.get("origin") or "")), 100))
+        near = f"{said} ({candidate.similarity:.2f}{f'; {source}' if source else ''})"
+        rows.insert(3, ("closest claim or smell", near))
     held = sum(row.reason != "posted" for row in found.candidates)
     lines = ["| | |", "| --- | --- |"]
     lines += [f"| {name} | {_cell(value)} |" for name, value in rows]

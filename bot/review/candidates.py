@@ -180,3 +180,15 @@ def _last_changed(hunk: Hunk) -> tuple[Side, int]:
     if last.new_no is not None:
         return Side.RIGHT, last.new_no
     return Side.LEFT, last.old_no or hunk.old_start
+
+
+def owner_of(file: ChangedFile, candidate: Candidate) -> int:
+    """The index of the hunk that a candidate speaks of (the nearest, for a stray anchor)."""
+    best, distance = 0, None
+    for index, hunk in enumerate(file.hunks):
+        low = hunk.new_start if candidate.side.value == "RIGHT" else hunk.old_start
+        count = hunk.new_count if candidate.side.value == "RIGHT" else hunk.old_count
+        away = max(low - candidate.line, candidate.line - (low + max(0, count - 1)), 0)
+        if distance is None or away < distance:
+            best, distance = index, away
+    return best

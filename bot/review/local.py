@@ -18,6 +18,7 @@ from bot.review.types import Progress, Sources
 from models.change import Change
 
 if TYPE_CHECKING:
+    from bot.review.claims import ClaimChoice
     from bot.review.history import History
     from models.generators.base import Generator
 
@@ -97,12 +98,13 @@ def load_pipeline(
     offered: Mapping[str, str] | None = None,
     rules: Path | None = None,
     history: Callable[[str], History | None] | None = None,
+    claims: ClaimChoice | None = None,
 ) -> ReviewPipeline:
     """A pipeline with the models that the options name.
 
     ``offered`` are the operator's further models by name, each a folder or Hub id; ``rules`` is
-    the folder of own ast-grep rules; ``history`` as in ``ReviewPipeline``. Raises ``FatalError``
-    where a model or the rules cannot be used.
+    the folder of own ast-grep rules; ``history`` and ``claims`` as in ``ReviewPipeline``. Raises
+    ``FatalError`` where a model, the rules or the sources of claims cannot be used.
     """
     if rules is not None and not rules.is_dir():
         raise FatalError(f"no folder {rules}: name a folder of ast-grep rules (*.yml)")
@@ -111,6 +113,7 @@ def load_pipeline(
         offered={name: partial(load_generator, source) for name, source in (offered or {}).items()},
         rules=rules,
         history=history,
+        claims=claims,
     )
 
 

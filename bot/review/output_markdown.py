@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bot.github.text import code_span, one_line, quiet
+from bot.review.claims import origin_in_words
 from bot.review.render import whole
 from bot.review.types import ReviewResult
+from models.review_types import PseudoReference
 
 
 def to_markdown(result: ReviewResult, *, explain: bool = False) -> str:
@@ -19,8 +21,8 @@ def to_markdown(result: ReviewResult, *, explain: bool = False) -> str:
         parts.append(f"## {code_span(f'{comment.path}:{lines}')}\n\n{comment.body}")
     if explain:
         rows = [
-            "| # | where | what | origin | con | comp | rel | confidence | verdict |",
-            "|---|---|---|---|---|---|---|---|---|",
+            "| # | where | what | origin | nearest | con | comp | rel | confidence | verdict |",
+            "|---|---|---|---|---|---|---|---|---|---|",
         ]
         for judged in result.candidates:
             candidate, score = judged.candidate, judged.score
@@ -29,6 +31,7 @@ def to_markdown(result: ReviewResult, *, explain: bool = False) -> str:
                 code_span(f"{candidate.path}:{candidate.line}"),
                 quiet(one_line(candidate.text, 120)),
                 code_span(candidate.origin),
+                "none" if score.nearest is None else _nearest(score.nearest),
                 f"{score.con:.2f}",
                 f"{score.comp:.2f}",
                 f"{score.rel:.2f}",
@@ -38,3 +41,8 @@ def to_markdown(result: ReviewResult, *, explain: bool = False) -> str:
             rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         parts.append("## Every candidate\n\n" + "\n".join(rows))
     return whole("\n\n".join(parts) + "\n")
+
+
+def _nearest(reference: PseudoReference) -> str:
+    """A claim or smell, and who says it."""
+    return quiet(one_line(f"{reference.text} ({origin_in_words(reference.origin)})", 160))

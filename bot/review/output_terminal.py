@@ -7,9 +7,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from bot.review.claims import origin_in_words
 from bot.review.types import JudgedCandidate, ReviewComment, ReviewResult
 from models.change import ChangedFile, Coverage, LineKind, Side
-from models.review_types import CandidateKind, Severity
+from models.review_types import CandidateKind, PseudoReference, Severity
 
 AROUND = 2
 WIDEST = 200
@@ -82,8 +83,13 @@ def _grounds(judged: JudgedCandidate) -> str:
     if candidate.kind is not CandidateKind.FINDING:
         parts.append(f"confidence {candidate.confidence:.2f}")
     if score.nearest is not None:
-        parts.append(f"nearest: {clean(score.nearest.text)[:120]}")
+        parts.append(f"nearest: {_nearest(score.nearest)}")
     return " · ".join(parts)
+
+
+def _nearest(reference: PseudoReference) -> str:
+    """A claim or smell, and who says it."""
+    return f"{clean(reference.text)[:120]} ({clean(origin_in_words(reference.origin))})"
 
 
 def _coverage(result: ReviewResult, console: Console) -> None:
@@ -119,7 +125,7 @@ def _explain(result: ReviewResult, console: Console) -> None:
         if candidate.replacement is not None:
             for line in candidate.replacement.lines[:12]:
                 console.print(Text(f"     > {code_line(line)}"), soft_wrap=True)
-        nearest = "none" if score.nearest is None else clean(score.nearest.text)[:120]
+        nearest = "none" if score.nearest is None else _nearest(score.nearest)
         console.print(
             Text(
                 f"     con {score.con:.2f}, comp {score.comp:.2f}, rel {score.rel:.2f}"

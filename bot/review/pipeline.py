@@ -20,13 +20,26 @@ from bot.diff import Attributes, PathFilter, cover
 from bot.errors import FatalError
 from bot.github.fingerprints import fingerprint
 from bot.repo_config import keep_languages
-from bot.review.candidates import finding_candidates, remark_candidates, revision_candidates
+from bot.review.candidates import (
+    finding_candidates,
+    owner_of,
+    remark_candidates,
+    revision_candidates,
+)
+from bot.review.claims import (
+    ClaimChoice,
+    ClaimWriters,
+    Place,
+    References,
+    smells_of,
+    with_written,
+    writers_of,
+)
 from bot.review.gate import Draft, Gate
 from bot.review.render import render_review
 from bot.review.targets import targets_of
 from bot.review.types import (
     FileCoverage,
-    JudgedCandidate,
     Progress,
     ReviewOptions,
     ReviewResult,
@@ -37,13 +50,7 @@ from models.change import Change, ChangedFile, Coverage
 from models.crscore.claims import claims_of_hunk
 from models.crscore.judge import Judge, JudgeError, row_of
 from models.generators.base import GeneratorError
-from models.review_types import (
-    Candidate,
-    Finding,
-    PseudoReference,
-    ReferenceKind,
-    Target,
-)
+from models.review_types import Candidate, Finding, PseudoReference, Target
 from models.syntax import language_row
 
 if TYPE_CHECKING:
@@ -96,6 +103,8 @@ class ReviewPipeline:
         rules: the operator's folder of own ast-grep rules.
         history: finds what people said in a repository's past (``bot.learn.index``), by its
             ``owner/name``; ``None`` where nothing was learnt.
+        claims: where claims come from besides those that are read off the change; raises
+            ``FatalError`` for a wrong choice.
     """
 
     def __init__(
@@ -107,8 +116,10 @@ class ReviewPipeline:
         offered: Mapping[str, Callable[[], Generator | None]] | None = None,
         rules: Path | None = None,
         history: Callable[[str], History | None] | None = None,
+        claims: ClaimChoice | None = None,
     ) -> None:
         self._history = history
+        self._writers = ClaimWriters(claims or ClaimChoice())
         self._score = score
         self._generator = generator
         self._answers = answers
@@ -168,9 +179,17 @@ class ReviewPipeline:
             generator = self._chosen(options, notes)
             candidates = self._candidates(readings, generator, progress)
             candidates += self._said_before(change.repo, readings, options, progress)
+        with _timed(timings, "claims"):
+            files = {reading.file.path: reading.file for reading in readings}
+            places = [(c.path, owner_of(files[c.path], c)) for c in candidates]
+            # a hunk of which nothing would be said needs no claim
+            asked = {p: files[p[0]].hunks[p[1]] for p in places if p[1] < len(files[p[0]].hunks)}
+            written = self._writers.write(asked, progress)
+            notes += written.notes
+            graded_by = with_written(references, written, self._writers.choice)
         with _timed(timings, "score"):
             progress("scores", 0, 1)
-            drafts = self._grade(candidates, readings, references, notes)
+            drafts = self._grade(candidates, files, places, references, graded_by, notes)
         with _timed(timings, "gate"):
             progress("gate", 0, 1)
             gate = Gate(
@@ -186,8 +205,8 @@ class ReviewPipeline:
             FileCoverage(r.file.path, r.coverage, "; ".join(dict.fromkeys(filter(None, r.notes))))
             for r in readings
         )
-        flat = tuple(reference for group in references.values() for reference in group)
-        signature = self.score.signature(flat)
+        flat = tuple(reference for group in graded_by.values() for reference in group)
+        signature = self.score.signature(flat) + writers_of(flat)
         if self._loaded_judge is not None:
             signature += f"|{self._loaded_judge.signature}"
         review = render_review(covered, judged, coverage, notes, signature)
@@ -324,21 +343,25 @@ class ReviewPipeline:
     def _grade(
         self,
         candidates: Sequence[Candidate],
-        readings: Sequence[_Reading],
-        references: Mapping[tuple[str, int], Sequence[PseudoReference]],
+        files: Mapping[str, ChangedFile],
+        places: Sequence[Place],
+        read_off: References,
+        graded_by: References,
         notes: list[str],
     ) -> list[Draft]:
-        files = {reading.file.path: reading.file for reading in readings}
-        owners = [_owner(files[c.path], c) for c in candidates]
-        nearby = [references.get((c.path, o), ()) for c, o in zip(candidates, owners, strict=True)]
+        nearby = [tuple(graded_by.get(place, ())) for place in places]
         scores = self.score.score_reference_batch(
             [(c.text, refs) for c, refs in zip(candidates, nearby, strict=True)]
         )
+        scores = [
+            replace(score, signature=score.signature + writers_of(refs))
+            for score, refs in zip(scores, nearby, strict=True)
+        ]
         judge = self._judge(notes)
         if judge is not None and candidates:
             rows = [
-                row_of(files[c.path].hunks[o : o + 1], c.text, refs)
-                for c, o, refs in zip(candidates, owners, nearby, strict=True)
+                row_of(files[c.path].hunks[index : index + 1], c.text, refs)
+                for c, (_, index), refs in zip(candidates, places, nearby, strict=True)
             ]
             scores = [
                 replace(
@@ -348,51 +371,25 @@ class ReviewPipeline:
                 )
                 for score, judgement in zip(scores, judge.judge(rows), strict=True)
             ]
+        # What a model says of a change may be just what a good remark should say; only what is
+        # read off the change tells that a remark has nothing more.
         return [
-            Draft(c, s, tuple(refs), fingerprint(c, files[c.path]))
-            for c, s, refs in zip(candidates, scores, nearby, strict=True)
+            Draft(c, s, tuple(read_off.get(place, ())), fingerprint(c, files[c.path]))
+            for c, s, place in zip(candidates, scores, places, strict=True)
         ]
 
 
-def _owner(file: ChangedFile, candidate: Candidate) -> int:
-    """The index of the hunk that a candidate speaks of (the nearest, for a stray anchor)."""
-    best, distance = 0, None
-    for index, hunk in enumerate(file.hunks):
-        low = hunk.new_start if candidate.side.value == "RIGHT" else hunk.old_start
-        count = hunk.new_count if candidate.side.value == "RIGHT" else hunk.old_count
-        away = max(low - candidate.line, candidate.line - (low + max(0, count - 1)), 0)
-        if distance is None or away < distance:
-            best, distance = index, away
-    return best
-
-
-def _references(
-    readings: Sequence[_Reading],
-) -> dict[tuple[str, int], tuple[PseudoReference, ...]]:
+def _references(readings: Sequence[_Reading]) -> References:
     """Claims and smells by file and hunk: CRScore grades a review of one hunk."""
-    result: dict[tuple[str, int], tuple[PseudoReference, ...]] = {}
+    result: dict[Place, tuple[PseudoReference, ...]] = {}
     for reading in readings:
         language = next((t.language for t in reading.targets), "")
         if not reading.targets:
             continue
+        path = reading.file.path
         for index, hunk in enumerate(reading.file.hunks):
-            claims = claims_of_hunk(hunk, language, reading.file.path, reading.base, reading.head)
-            numbers = {line.new_no for line in hunk.lines}
-            smells = [
-                PseudoReference(
-                    ReferenceKind.SMELL,
-                    finding.message,
-                    tuple(range(finding.line, finding.end_line + 1)),
-                    f"{finding.analyzer}:{finding.rule}",
-                    reading.file.path,
-                )
-                for finding in reading.findings
-                if finding.line in numbers
-            ]
-            result[reading.file.path, index] = (
-                *(replace(claim, path=reading.file.path) for claim in claims),
-                *smells,
-            )
+            claims = claims_of_hunk(hunk, language, path, reading.base, reading.head)
+            result[path, index] = (*claims, *smells_of(hunk, path, reading.findings))
     return result
 
 
@@ -403,11 +400,3 @@ def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
         yield
     finally:
         timings[stage] += time.perf_counter() - started
-
-
-def judged_by_reason(judged: Sequence[JudgedCandidate]) -> dict[str, int]:
-    """How many candidates met each fate, the commonest first."""
-    counts: dict[str, int] = defaultdict(int)
-    for one in judged:
-        counts[one.verdict.reason.value] += 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

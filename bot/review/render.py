@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.github.text import clip, code_span, fence, one_line, quiet
+from bot.review.claims import origin_in_words
 from bot.review.types import (
     FileCoverage,
     JudgedCandidate,
@@ -87,7 +88,8 @@ def grounds(judged: JudgedCandidate) -> str:
     candidate, score = judged.candidate, judged.score
     parts: list[str] = []
     if score.nearest is not None and candidate.kind is not CandidateKind.FINDING:
-        parts.append(f"grounded in: {quiet(one_line(score.nearest.text, 160))}")
+        said = quiet(one_line(score.nearest.text, 160))
+        parts.append(f"grounded in: {said} ({quiet(origin_in_words(score.nearest.origin))})")
     elif candidate.kind is CandidateKind.FINDING:
         parts.append(f"grounded in: {code_span(candidate.origin)} on a line of this change")
     if score.judge is not None:
