@@ -14,6 +14,7 @@ from bot.github.markers import comment_marker, with_marker
 from bot.github.summary import fit_summary
 from bot.github.text import MOST_CHARACTERS, clip, code_span, one_line, quiet
 from bot.jobs.forge import DraftComment, DraftReview, Plan
+from bot.review.render import held_back
 from bot.review.types import Reason, ReviewComment, ReviewResult
 from models.change import Change, Coverage
 
@@ -103,7 +104,7 @@ def over_limit(result: ReviewResult) -> list[Remark]:
             quiet(judged.candidate.text),
             "over the limit of comments in place",
         )
-        for judged in result.candidates
+        for judged in held_back(result.candidates)
         if judged.verdict.reason is Reason.OVER_LIMIT and judged.fingerprint not in shown
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from bot.github.text import code_span, one_line, quiet
+from bot.review.render import held_back
 from bot.review.types import ReviewResult
 
 MOST_ROWS = 100
@@ -30,9 +31,7 @@ def _details(result: ReviewResult) -> str:
     left = len(result.coverage) - len(rows)
     if left > 0:
         rows.append(f"| and {left} more | | |")
-    held = Counter(
-        judged.verdict.reason.value for judged in result.candidates if not judged.verdict.posted
-    )
+    held = Counter(one.verdict.reason.value for one in held_back(result.candidates))
     seconds = sum(result.timings.values())
     lines = [
         "<details>",
@@ -42,7 +41,7 @@ def _details(result: ReviewResult) -> str:
         "| --- | --- | --- |",
         *rows,
         "",
-        "| held back because | candidates |",
+        "| held back because | remarks |",
         "| --- | --- |",
         *(f"| {reason} | {count} |" for reason, count in held.most_common()),
         "",

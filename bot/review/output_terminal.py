@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.review.claims import origin_in_words
+from bot.review.render import held_back
 from bot.review.types import JudgedCandidate, ReviewComment, ReviewResult
 from models.change import ChangedFile, Coverage, LineKind, Side
 from models.review_types import CandidateKind, PseudoReference, Severity
@@ -141,12 +142,12 @@ def _explain(result: ReviewResult, console: Console) -> None:
 
 def _closing(result: ReviewResult, console: Console) -> None:
     posted = len(result.review.comments)
-    held = len(result.candidates) - posted
+    held = len(held_back(result.candidates))
     graded = sum(c.candidate.kind is not CandidateKind.FINDING for c in result.candidates)
     seconds = sum(result.timings.values())
     console.print(
         Text(
-            f"{posted} of {len(result.candidates)} candidates shown, {held} held back "
+            f"{posted} of {posted + held} remarks shown, {held} held back "
             f"({graded} candidates were written by a model or a fixer); {seconds:.1f} s"
         ),
         soft_wrap=True,

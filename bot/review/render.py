@@ -7,7 +7,7 @@ longer than any inside, so that it can neither call anybody nor break out of its
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from bot.github.text import clip, code_span, fence, one_line, quiet
@@ -15,7 +15,6 @@ from bot.review.claims import origin_in_words
 from bot.review.types import (
     FileCoverage,
     JudgedCandidate,
-    Reason,
     Review,
     ReviewComment,
 )
@@ -106,6 +105,40 @@ def whole(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
+def held_back(judged: Sequence[JudgedCandidate]) -> list[JudgedCandidate]:
+    """The remarks that are not in the review, best first.
+
+    A finding and its fix are two candidates and one remark: where either is posted the remark is
+    made, and where neither is, the finding's own verdict says why.
+    """
+    findings: dict[tuple[str, str, str], list[JudgedCandidate]] = defaultdict(list)
+    for one in judged:
+        if one.candidate.kind is CandidateKind.FINDING:
+            findings[_rule_said(one.candidate)].append(one)
+    made = {id(one) for one in judged if one.verdict.posted}
+    for fix in judged:
+        of_rule = findings.get(_rule_said(fix.candidate))
+        if fix.candidate.kind is not CandidateKind.REVISION or not of_rule:
+            continue
+        finding = min(of_rule, key=lambda one: _apart(one.candidate, fix.candidate))
+        of_rule.remove(finding)
+        if fix.verdict.posted:
+            made.add(id(finding))
+        made.add(id(fix))
+    return [one for one in judged if id(one) not in made]
+
+
+def _rule_said(candidate: Candidate) -> tuple[str, str, str]:
+    """What a finding and its fix have in common."""
+    return candidate.path, candidate.origin, candidate.text
+
+
+def _apart(first: Candidate, second: Candidate) -> tuple[int, int]:
+    """How many lines lie between two candidates, then between their beginnings."""
+    between = max(0, first.start_line - second.line, second.start_line - first.line)
+    return between, abs(first.start_line - second.start_line)
+
+
 def summary(
     judged: Sequence[JudgedCandidate],
     coverage: Sequence[FileCoverage],
@@ -115,7 +148,7 @@ def summary(
     """What was read and what was not, how much was held back and why, and the signature."""
     read = sum(file.status in READ for file in coverage)
     posted = sum(one.verdict.posted for one in judged)
-    held = Counter(one.verdict.reason for one in judged if one.verdict.reason is not Reason.POSTED)
+    held = Counter(one.verdict.reason for one in held_back(judged))
     remarks = "no remarks" if not posted else f"{posted} remark{'s' if posted > 1 else ''}"
     lines = [f"Read {read} of {len(coverage)} changed files; {remarks}."]
     if held:

@@ -81,6 +81,17 @@ def test_too_many_and_over_limit_candidates_go_into_the_text():
     assert "bad" not in draft.body
 
 
+def test_a_finding_and_its_fix_over_the_limit_are_one_remark_of_the_text():
+    finding, fix = (
+        replace(judged(13, "unused", Reason.OVER_LIMIT), candidate=Candidate(
+            kind, "ruff:F401", "a.py", Side.RIGHT, 13, 13, "unused"))
+        for kind in (CandidateKind.FINDING, CandidateKind.REVISION)
+    )  # fmt: skip
+    draft = GitHubComposer().compose(result(said(10), candidates=(fix, finding)), plan(), MARKER)
+    assert "1 more remark" in draft.body
+    assert draft.body.count("unused") == 1
+
+
 def test_the_same_remark_stands_once():
     composed = result(said(10, name="same"), said(11, name="same"))
     assert len(GitHubComposer().compose(composed, plan(), MARKER).comments) == 1
