@@ -49,6 +49,8 @@ from models.syntax import language_of
 
 RULE_IN_FILE = 2
 """Remarks of one rule in one file: who reads two knows the rest. Not where ``sure`` is 0."""
+RULE_IN_CHANGE = 5
+"""Remarks of one rule in one change; the summary names where else it speaks. Not at 0 either."""
 
 _SEVERITY = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.INFO: 0}
 
@@ -225,11 +227,8 @@ class Gate:
                 )
                 if verdicts[index] is not None:
                     break
-            said = [i for i in taken if _one_rule(candidate, drafts[i].candidate)]
-            if verdicts[index] is None and self.options.sure > 0 and len(said) >= RULE_IN_FILE:
-                verdicts[index] = Verdict(
-                    Reason.OVER_LIMIT, f"{candidate.origin} was said {len(said)} times in this file"
-                )
+            if verdicts[index] is None and self.options.sure > 0:
+                verdicts[index] = _often_enough(candidate, [drafts[i].candidate for i in taken])
             if verdicts[index] is None and len(taken) >= self.options.max_comments:
                 verdicts[index] = Verdict(
                     Reason.OVER_LIMIT, f"the limit is {self.options.max_comments} comments"
@@ -257,12 +256,19 @@ class Gate:
         return text is not None and check_syntax(head, text, language_of(candidate.path)) is None
 
 
-def _one_rule(candidate: Candidate, other: Candidate) -> bool:
-    """Whether both come from one rule of an analyzer, in one file."""
-    return not is_model(candidate) and (candidate.origin, candidate.path) == (
-        other.origin,
-        other.path,
-    )
+def _often_enough(candidate: Candidate, taken: Sequence[Candidate]) -> Verdict | None:
+    """Whether an analyzer's rule was said so often already that a reader knows it."""
+    if is_model(candidate):
+        return None
+    said = [one for one in taken if one.origin == candidate.origin]
+    here = [one for one in said if one.path == candidate.path]
+    if len(here) >= RULE_IN_FILE:
+        text = f"{candidate.origin} was said {len(here)} times in this file"
+        return Verdict(Reason.RULE_LIMIT, text)
+    if len(said) >= RULE_IN_CHANGE:
+        text = f"{candidate.origin} was said {len(said)} times in this change"
+        return Verdict(Reason.RULE_LIMIT, text)
+    return None
 
 
 def acceptance_of(options: ReviewOptions) -> AcceptanceModel:

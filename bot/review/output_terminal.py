@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.review.claims import origin_in_words
-from bot.review.render import held_back
+from bot.review.render import MAX_PLACES, also_said, held_back
 from bot.review.types import JudgedCandidate, ReviewComment, ReviewResult
 from models.change import ChangedFile, Coverage, LineKind, Side
 from models.review_types import CandidateKind, PseudoReference, Severity
@@ -141,6 +141,11 @@ def _explain(result: ReviewResult, console: Console) -> None:
 
 
 def _closing(result: ReviewResult, console: Console) -> None:
+    for rule, places in also_said(result.candidates).items():
+        named = ", ".join(map(clean, places[:MAX_PLACES]))
+        left = len(places) - MAX_PLACES
+        more = f" and {left} more" if left > 0 else ""
+        console.print(Text(f"{clean(rule)} speaks here too: {named}{more}"), soft_wrap=True)
     posted = len(result.review.comments)
     held = len(held_back(result.candidates))
     graded = sum(c.candidate.kind is not CandidateKind.FINDING for c in result.candidates)

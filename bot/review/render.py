@@ -15,6 +15,7 @@ from bot.review.claims import origin_in_words
 from bot.review.types import (
     FileCoverage,
     JudgedCandidate,
+    Reason,
     Review,
     ReviewComment,
 )
@@ -23,6 +24,8 @@ from models.review_types import Candidate, CandidateKind
 
 READ = (Coverage.REVIEWED, Coverage.CLIPPED)
 MAX_UNREAD = 40
+MAX_PLACES = 20
+"""So many places are named where a rule speaks that was said often enough."""
 BODY_LIMIT = 6000
 
 
@@ -128,6 +131,17 @@ def held_back(judged: Sequence[JudgedCandidate]) -> list[JudgedCandidate]:
     return [one for one in judged if id(one) not in made]
 
 
+def also_said(judged: Sequence[JudgedCandidate]) -> dict[str, list[str]]:
+    """Where else rules speak that were said often enough: ``path:line`` by rule, in order."""
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for one in held_back(judged):
+        if one.verdict.reason is Reason.RULE_LIMIT:
+            found[one.candidate.origin].append((one.candidate.path, one.candidate.line))
+    return {
+        rule: [f"{path}:{line}" for path, line in sorted(found[rule])] for rule in sorted(found)
+    }
+
+
 def _rule_said(candidate: Candidate) -> tuple[str, str, str]:
     """What a finding and its fix have in common."""
     return candidate.path, candidate.origin, candidate.text
@@ -154,6 +168,13 @@ def summary(
     if held:
         reasons = ", ".join(f"{count} {reason.value}" for reason, count in held.most_common())
         lines.append(f"Held back {sum(held.values())}: {reasons}.")
+    also = [
+        f"- {code_span(rule)}: {', '.join(map(code_span, places[:MAX_PLACES]))}"
+        + (f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else "")
+        for rule, places in also_said(judged).items()
+    ]
+    if also:
+        lines.append("The same rules speak here too:\n" + "\n".join(also))
     partly = [
         f"- {code_span(file.path)}: {file.status.value}"
         + (f" ({quiet(one_line(file.note, 200))})" if file.note else "")

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     ALREADY_SAID = "already-said"
     DISMISSED_BEFORE = "dismissed-before"
     OVER_LIMIT = "over-limit"
+    RULE_LIMIT = "rule-limit"
     RULE_OFF = "rule-off"
     UNDOES_CHANGE = "undoes-change"
     IN_DELETED_CODE = "in-deleted-code"

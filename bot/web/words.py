@@ -33,6 +33,7 @@ REASONS = {
     "already-said": "Said before on this pull request",
     "dismissed-before": "Dismissed by a person before",
     "over-limit": "More than the review's limit of comments",
+    "rule-limit": "Its rule was said often enough",
     "rule-off": "Its rule is off",
     "undoes-change": "Undoes what the author did",
     "in-deleted-code": "About code that is gone",

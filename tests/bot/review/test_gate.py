@@ -198,7 +198,8 @@ def test_the_limit_keeps_the_best(scorer):
         candidate(text=f"Word {i} is wrong for {i}.", line=i, severity=Severity.ERROR)
         for i in (2, 3)
     ]
-    infos = [candidate(text="Something else altogether is odd.", line=5, severity=Severity.INFO)]
+    odd = {"text": "Something else altogether is odd.", "origin": "ruff:X2"}
+    infos = [candidate(line=5, severity=Severity.INFO, **odd)]
     judged = judge(scorer, infos + errors, max_comments=2)
     assert [one.verdict.reason for one in judged] == [
         Reason.POSTED, Reason.POSTED, Reason.OVER_LIMIT,
@@ -269,7 +270,7 @@ def test_one_rule_speaks_twice_in_a_file_and_no_more(scorer):
     posted = [one.candidate.origin for one in judged if one.verdict.posted]
     assert sorted(posted) == ["ruff:X1", "ruff:X1", "ruff:X2"]
     held = [one.verdict for one in judged if not one.verdict.posted]
-    assert {verdict.reason for verdict in held} == {Reason.OVER_LIMIT}
+    assert {verdict.reason for verdict in held} == {Reason.RULE_LIMIT}
     assert held[0].detail == "ruff:X1 was said 2 times in this file"
     at_zero = judge(scorer, [*rows, other], sure=0, analyzers=frozenset({"lizard"}))
     assert all(one.verdict.posted for one in at_zero)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from bot.diff import parse_diff
+from bot.github.compose import GitHubComposer
 from bot.github.summary import fit_summary
+from bot.jobs.forge import Plan
 from bot.review.local import read_change
 from bot.review.output_terminal import to_terminal
 from bot.review.pipeline import ReviewPipeline
 from bot.review.render import held_back
 from bot.review.types import JudgedCandidate, Reason, ReviewOptions, Verdict
-from models.change import Side
+from models.change import Change, Side
 from models.review_types import Candidate, CandidateKind, Replacement, Score
 from tests.example import make_example
 
@@ -86,3 +90,52 @@ def test_the_example_changes_summary_counts_remarks(tmp_path, sure, says, closin
     stream = io.StringIO()
     to_terminal(result, Console(file=stream, width=200))
     assert closing in stream.getvalue()
+
+
+def noisy(files: int) -> tuple[Change, dict[str, bytes]]:
+    """A change that adds files with one fault each."""
+    texts = {
+        f"part{n:02}.py": f"def part{n}(rows, seen=[]):\n    return rows + seen * {n}\n".encode()
+        for n in range(files)
+    }
+    parts = []
+    for path, text in texts.items():
+        added = "".join(f"+{line}\n" for line in text.decode().splitlines())
+        parts.append(f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,2 @@\n{added}")
+    return parse_diff("".join(parts).encode()), texts
+
+
+def test_a_rule_that_speaks_in_thirty_files_is_said_five_times_and_the_rest_is_named():
+    change, texts = noisy(30)
+
+    class New:
+        def base(self, path: str) -> bytes | None:
+            return None
+
+        def head(self, path: str) -> bytes | None:
+            return texts.get(path)
+
+    pipeline = ReviewPipeline()
+    options = ReviewOptions(max_comments=50, analyzers=frozenset({"ruff"}))
+    result = pipeline.review(change, New(), options)
+    assert [one.verdict.reason for one in result.candidates].count(Reason.POSTED) == 5
+    held = [one for one in result.candidates if not one.verdict.posted]
+    assert {one.verdict.reason for one in held} == {Reason.RULE_LIMIT}
+    assert held[0].verdict.detail == "ruff:B006 was said 5 times in this change"
+    summary = result.review.summary
+    assert "Held back 25: 25 rule-limit." in summary
+    (line,) = [row for row in summary.split("\n") if row.startswith("- `ruff:B006`: ")]
+    assert line.count("`part") == 20
+    assert line.endswith(" and 5 more")
+    said = {comment.path for comment in result.review.comments}
+    assert not any(f"`{path}:1`" in line for path in said)
+    # one line in the text, not a remark for each
+    draft = GitHubComposer().compose(result, Plan(options=options), "marker")
+    assert draft is not None
+    assert (len(draft.comments), "more remark" in draft.body) == (5, False)
+    stream = io.StringIO()
+    to_terminal(result, Console(file=stream, width=200))
+    assert "ruff:B006 speaks here too: part" in stream.getvalue()
+    # who asks for everything gets it
+    everything = pipeline.review(change, New(), replace(options, sure=0))
+    assert sum(one.verdict.posted for one in everything.candidates) == 30
