@@ -257,7 +257,12 @@ class ReviewPipeline:
         for reading in readings:
             if reading.head is not None:
                 reading.findings = introduced(
-                    reading.file, base.findings, head.findings, unknown=base.broke_off
+                    reading.file,
+                    base.findings,
+                    head.findings,
+                    unknown=base.broke_off,
+                    lines=reading.head.count(b"\n"),
+                    always=options.pinned,
                 )
         return tuple(dict.fromkeys((*head.notes, *base.notes)))
 

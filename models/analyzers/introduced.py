@@ -4,22 +4,29 @@ Lines that a change did not touch map exactly from base to head (the hunks say h
 on them is old. A finding on an added line is old too where the base had the same rule's finding on
 a line with the same content (it was moved) or on a similar line that the same hunk replaced (the
 line was edited, the smell stayed).
+
+A matter of taste (a finding of severity ``info``) is not brought in either where it is the file's
+habit: whoever adds a line to a file goes on as the file does.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from models.change import ChangedFile, Hunk, LineKind
-from models.review_types import Finding
+from models.review_types import Finding, Severity
 
 SYNTAX_RULE = "syntax"
 LONGEST = 10
 """Lines that a finding covers at most: a remark on a whole class hides the code it is about."""
 SIMILAR = 0.6
 """Ratio of ``difflib`` from which an added line counts as the edit of a deleted one."""
+HABIT = 2
+HABIT_LINES = 200
+"""A file breaks a rule by habit: so often on unchanged lines, and once in so many lines."""
 
 
 def introduced(
@@ -28,6 +35,8 @@ def introduced(
     head: Sequence[Finding],
     *,
     unknown: Collection[str] = (),
+    lines: int = 0,
+    always: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """The findings of ``head`` that are on lines which ``file`` adds and that ``base`` had not.
 
@@ -36,6 +45,9 @@ def introduced(
     first ``LONGEST`` lines. A measure of a whole
     definition (complexity) counts where the definition has a changed line and ``base`` did not
     have the same or a worse value; see ``Analyzer.worsened``.
+
+    ``lines`` is the head's number of lines, by which it is told whether a matter of taste is the
+    file's habit; ``always`` names rules (analyzer:rule) or analyzers that speak all the same.
     """
     from models.analyzers import ANALYZERS
 
@@ -64,11 +76,29 @@ def introduced(
                 kept.append(finding)
         else:
             plain.append(finding)
-    kept += _unmatched(file, old, plain, added)
+    habits = _habits(file, old, lines) if added else frozenset()
+    kept += [
+        finding
+        for finding in _unmatched(file, old, plain, added)
+        if finding.severity is not Severity.INFO
+        or (finding.analyzer, finding.rule) not in habits
+        or {finding.analyzer, f"{finding.analyzer}:{finding.rule}"} & set(always)
+    ]
     clipped = (_clip(finding, file.hunks, touched) for finding in kept)
     found = [finding for finding in clipped if finding is not None]
     unique = dict.fromkeys(found)
     return tuple(sorted(unique, key=lambda one: (one.line, one.end_line, one.analyzer, one.rule)))
+
+
+def _habits(file: ChangedFile, old: Sequence[Finding], lines: int) -> frozenset[tuple[str, str]]:
+    """The matters of taste that the file's own unchanged lines break more than rarely."""
+    broken = Counter(
+        (one.analyzer, one.rule)
+        for one in old
+        if one.severity is Severity.INFO and _head_line(file.hunks, one.line) is not None
+    )
+    enough = max(HABIT, -(-lines // HABIT_LINES))
+    return frozenset(rule for rule, count in broken.items() if count >= enough)
 
 
 def _span(finding: Finding) -> set[int | None]:

@@ -85,7 +85,7 @@ def look(steps: Sequence[Step], off: Collection[str], *, show: bool = False) -> 
             for file in one.files:
                 seen.hunks[language_of(file.path) or "other"] += len(file.hunks)
                 text = one.heads[file.path].decode("utf-8", "replace").split("\n")
-                for finding in introduced(file, bases[number], heads[number]):
+                for finding in introduced(file, bases[number], heads[number], lines=len(text)):
                     seen.rules[f"{finding.analyzer}:{finding.rule}"] += 1
                     seen.found.append((one.step, finding, text))
         if show:
