@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -310,16 +310,27 @@ def review_options(
     )
 
 
-def keep_languages(change: Change, languages: frozenset[str] | None) -> Change:
-    """``change`` with files of other languages marked as ignored; ``None`` keeps all."""
+def keep_languages(
+    change: Change,
+    languages: frozenset[str] | None,
+    text: Callable[[str], bytes | None] = lambda path: None,
+) -> Change:
+    """``change`` with files of other languages marked as ignored; ``None`` keeps all.
+
+    ``text`` gives the head's bytes of a path: a script without an ending is known by its first
+    line alone.
+    """
     if languages is None:
         return change
-    from models.syntax.detect import language_of
+    from models.syntax.detect import language_of, language_of_file
 
     def kept(file: ChangedFile) -> ChangedFile:
         if file.coverage not in (Coverage.REVIEWED, Coverage.CLIPPED):
             return file
-        if language_of(file.path) in languages:
+        name = language_of(file.path)
+        if not name and "." not in file.path.rpartition("/")[2]:
+            name = language_of_file(file.path, text(file.path))
+        if name in languages:
             return file
         note = "not among the configuration's languages"
         return replace(file, coverage=Coverage.IGNORED, note=note)

@@ -19,7 +19,7 @@ from models.change import Change, ChangedFile, Side
 from models.generators.base import Generator, Window
 from models.generators.line_edits import apply_edits
 from models.review_types import Candidate, CandidateKind, Replacement, Score
-from models.syntax import language_of
+from models.syntax import language_of_file
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"^\s*/marginalia\b.*$", re.MULTILINE | re.IGNORECASE)
@@ -140,7 +140,7 @@ def _window(question: Question, words: str, head: bytes) -> tuple[Window | None,
     if _too_big(lines[low:high]):
         return None, 0
     commented = frozenset(range(first - low, end - low))
-    language = language_of(question.path)
+    language = language_of_file(question.path, head)
     return Window(language, tuple(lines[low:high]), commented, comment=words), low + 1
 
 

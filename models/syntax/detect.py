@@ -83,6 +83,12 @@ def language_of(path: str, first_line: str = "") -> str:
     return ""
 
 
+def language_of_file(path: str, content: bytes | None) -> str:
+    """``language_of`` with the first line of the file's content, where that is at hand."""
+    first = (content or b"")[:1000].split(b"\n", 1)[0]
+    return language_of(path, first.decode("utf-8", "replace"))
+
+
 def guess_language(text: str, hint: str = "") -> str:
     """The language that ``text`` looks like, or ``hint`` where nothing speaks against it.
 
