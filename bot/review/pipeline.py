@@ -171,8 +171,7 @@ class ReviewPipeline:
             covered = keep_languages(covered, options.languages, sources.head)
             readings = self._read(covered, sources, progress)
         with _timed(timings, "analyzers"):
-            progress("analyzers", 0, 1)
-            notes += self._analyze(readings, options)
+            notes += self._analyze(readings, options, progress)
         with _timed(timings, "claims"):
             references = _references(readings)
         with _timed(timings, "model"):
@@ -238,7 +237,9 @@ class ReviewPipeline:
                 reading.coverage = Coverage.CLIPPED
         return readings
 
-    def _analyze(self, readings: Sequence[_Reading], options: ReviewOptions) -> tuple[str, ...]:
+    def _analyze(
+        self, readings: Sequence[_Reading], options: ReviewOptions, progress: Progress
+    ) -> tuple[str, ...]:
         heads = {
             r.file.new_path: r.head
             for r in readings
@@ -250,10 +251,15 @@ class ReviewPipeline:
             if r.base is not None and r.file.old_path is not None and r.head is not None
         }
         names = options.analyzers
-        head, base = (
-            run_analyzers(texts, names=names, extra_rules=self._rules, enable=options.enabled_rules)
-            for texts in (heads, bases)
-        )
+        reports = []
+        for done, texts in enumerate((heads, bases)):
+            progress("analyzers", done, 2)
+            reports.append(
+                run_analyzers(
+                    texts, names=names, extra_rules=self._rules, enable=options.enabled_rules
+                )
+            )
+        head, base = reports
         for reading in readings:
             if reading.head is not None:
                 reading.findings = introduced(

@@ -20,14 +20,14 @@ from typing import ClassVar, Protocol
 from models.analyzers.introduced import SYNTAX_RULE, introduced
 from models.analyzers.process import (
     AnalyzerFailure,
+    Budget,
     Output,
     batches,
     execute,
     find_tool,
-    seconds_left,
     tool_version,
 )
-from models.analyzers.scripts import shown_names
+from models.analyzers.scripts import by_own_name, shown_names
 from models.review_types import Finding
 
 __all__ = [
@@ -41,7 +41,8 @@ __all__ = [
     "run_analyzers",
 ]
 
-DEFAULT_TIME_LIMIT_S = 20.0
+DEFAULT_TIME_LIMIT_S = 30.0
+"""Seconds of processor time; by the clock an analyzer may take ``WALL_FACTOR`` times as long."""
 MAX_FILE_BYTES = 1_000_000
 PARALLEL = 2
 
@@ -51,7 +52,7 @@ class Work:
     """One analyzer's job.
 
     ``folder`` holds ``files`` (relative POSIX paths) and nothing else; ``scratch`` is an empty
-    folder for the tool's own configuration; ``deadline`` is a time of ``time.monotonic``.
+    folder for the tool's own configuration; ``budget`` is what all of its commands may use.
     ``enable`` names rules that are off by default but wanted; ``extra_rules`` is the operator's
     own rule folder. ``altered`` names files whose content is not quite the original's, so that no
     fix can be made for them. ``notes`` takes lines on files that it had to leave out.
@@ -60,21 +61,15 @@ class Work:
     folder: Path
     scratch: Path
     files: tuple[str, ...]
-    deadline: float
+    budget: Budget
     enable: frozenset[str] = frozenset()
     extra_rules: Path | None = None
     altered: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
 
     def execute(self, argv: Sequence[str | Path], ok: Sequence[int] = (0, 1)) -> Output:
-        """Run a command in ``folder`` in the time that is left (see ``process.execute``)."""
-        return execute(
-            argv,
-            cwd=self.folder,
-            scratch=self.scratch,
-            seconds=seconds_left(self.deadline),
-            ok=ok,
-        )
+        """Run a command in ``folder`` within what is left (see ``process.execute``)."""
+        return execute(argv, cwd=self.folder, scratch=self.scratch, budget=self.budget, ok=ok)
 
     def batches(self) -> Iterable[list[str]]:
         """``files`` as safe command-line arguments, in lots that fit one command."""
@@ -257,7 +252,7 @@ def _run_one(
     analyzer: Analyzer,
     files: Mapping[str, bytes],
     altered: Collection[str],
-    time_limit_s: float,
+    limits: tuple[float, float | None],
     enable: frozenset[str],
     extra_rules: Path | None,
 ) -> tuple[list[Finding], list[str], float, bool]:
@@ -278,7 +273,7 @@ def _run_one(
             folder,
             scratch,
             tuple(written),
-            began + time_limit_s,
+            Budget.of(*limits),
             enable,
             extra_rules,
             frozenset(path for path in written if path in altered),
@@ -301,18 +296,12 @@ def _run_one(
     return _one_syntax_error(findings), notes, time.monotonic() - began, ended
 
 
-def _by_own_name(note: str, paths: Mapping[str, str]) -> str:
-    """A note with the files' own names for those that the tools saw."""
-    for name, path in paths.items():
-        note = note.replace(f"{name!a}", f"{path!a}")
-    return note
-
-
 def analyze(
     analyzers: Sequence[Analyzer],
     files: Mapping[str, bytes],
     *,
     time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    wall_limit_s: float | None = None,
     extra_rules: Path | None = None,
     enable: Collection[str] = (),
 ) -> AnalysisReport:
@@ -343,14 +332,20 @@ def analyze(
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="analyzer") as pool:
         futures = [
             pool.submit(
-                _run_one, analyzer, wanted, altered, time_limit_s, frozenset(enable), extra_rules
+                _run_one,
+                analyzer,
+                wanted,
+                altered,
+                (time_limit_s, wall_limit_s),
+                frozenset(enable),
+                extra_rules,
             )
             for analyzer, wanted in jobs
         ]
         for (analyzer, _), future in zip(jobs, futures, strict=True):
             found, said, took, ended = future.result()
             findings.extend(replace(one, path=paths.get(one.path, one.path)) for one in found)
-            notes.extend(_by_own_name(note, paths) for note in said)
+            notes.extend(by_own_name(note, paths) for note in said)
             seconds[analyzer.name] = took
             if not ended:
                 broke_off.add(analyzer.name)
@@ -364,14 +359,16 @@ def run_analyzers(
     *,
     names: Collection[str] | None = None,
     time_limit_s: float = DEFAULT_TIME_LIMIT_S,
+    wall_limit_s: float | None = None,
     extra_rules: Path | None = None,
     enable: Collection[str] = (),
 ) -> AnalysisReport:
     """Analyze ``files`` (relative POSIX path -> content) by every analyzer that reads them.
 
     ``names`` keeps only these analyzers (an optional one that is absent is a note only where it is
-    named); ``time_limit_s`` is for each of them; ``extra_rules`` is
-    a folder of the operator's own ast-grep rules; ``enable`` turns on rules that are off by
+    named); ``time_limit_s`` (of processor time) and ``wall_limit_s`` (by the clock; ``None`` is
+    ``WALL_FACTOR`` times the other) are for each of them; ``extra_rules`` is a folder of the
+    operator's own ast-grep rules; ``enable`` turns on rules that are off by
     default (as ``analyzer:rule``). Files with unsafe paths or over ``MAX_FILE_BYTES`` are left
     out with a note. Raises ``ValueError`` for a name that no analyzer has.
     """
@@ -387,4 +384,11 @@ def run_analyzers(
         for name, one in ANALYZERS.items()
         if (name in names if names is not None else name not in OPTIONAL or not one.available())
     ]
-    return analyze(chosen, files, time_limit_s=time_limit_s, extra_rules=extra_rules, enable=enable)
+    return analyze(
+        chosen,
+        files,
+        time_limit_s=time_limit_s,
+        wall_limit_s=wall_limit_s,
+        extra_rules=extra_rules,
+        enable=enable,
+    )

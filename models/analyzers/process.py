@@ -1,5 +1,8 @@
 """Tools run as processes: found safely, started with a clean environment, stopped in time.
 
+What a tool may use is counted in processor time: on a busy machine it takes longer and finds the
+same. A limit by the clock, far above it, stops what waits for ever.
+
 The files that a tool reads are hostile (they come from the reviewed repository), so nothing of the
 caller's environment reaches it and nothing in its working folder is put on an import path.
 """
@@ -7,6 +10,7 @@ caller's environment reaches it and nothing in its working folder is put on an i
 from __future__ import annotations
 
 import functools
+import math
 import os
 import shutil
 import signal
@@ -22,6 +26,14 @@ from models.review_types import Finding
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 MAX_ARGUMENT_BYTES = 96 * 1024
 VERSION_TIMEOUT_S = 20.0
+WALL_FACTOR = 8.0
+"""How much longer than its processor time a tool may take by the clock, unless it is said."""
+# The limit is the shell's to set: a fork of this (threaded) process may not run Python code, and
+# a limit that is set from outside comes after the tool's first children. The hard limit ends what
+# does not heed the first signal. Where the service itself has a lower one, that one stays.
+_LIMITED = 'ulimit -S -t "$0" 2>/dev/null; ulimit -H -t "$(($0 + 2))" 2>/dev/null; exec "$@"'
+_OVER = (-signal.SIGXCPU, 128 + signal.SIGXCPU)
+"""Ends of a process that used up its processor time, and of a shell whose child did."""
 
 
 class AnalyzerFailure(Exception):
@@ -42,6 +54,24 @@ class Output:
     code: int
     stdout: bytes
     stderr: bytes
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left to a tool for all of its commands.
+
+    ``processor_s`` are seconds of processor time, of which the commands' use is taken away;
+    ``deadline`` is a time of ``time.monotonic``.
+    """
+
+    processor_s: float
+    deadline: float
+
+    @classmethod
+    def of(cls, processor_s: float, wall_s: float | None = None) -> Budget:
+        """A budget from now on; ``wall_s`` of ``None`` is ``WALL_FACTOR`` times the other."""
+        wall = WALL_FACTOR * processor_s if wall_s is None else wall_s
+        return cls(processor_s, time.monotonic() + wall)
 
 
 def _search_path() -> str:
@@ -87,22 +117,26 @@ def execute(
     *,
     cwd: Path,
     scratch: Path,
-    seconds: float,
+    budget: Budget,
     ok: Sequence[int] = (0, 1),
 ) -> Output:
-    """Run ``argv`` in ``cwd`` for at most ``seconds``; the whole process group ends with it.
+    """Run ``argv`` in ``cwd`` within ``budget``; the whole process group ends with it.
 
-    Raises ``AnalyzerFailure`` where it can't start, runs too long, writes more than
-    ``MAX_OUTPUT_BYTES`` or exits with a code that is not in ``ok``.
+    Each process of it has the processor time that is left, in whole seconds; what the command and
+    those of its children that it waited for used is taken off. Raises ``AnalyzerFailure`` where it
+    can't start, uses or takes too long, writes more than ``MAX_OUTPUT_BYTES`` or exits with a code
+    that is not in ``ok``.
     """
     name = Path(argv[0]).name
-    if seconds <= 0:
+    wall = budget.deadline - time.monotonic()
+    if budget.processor_s <= 0 or wall <= 0:
         raise AnalyzerFailure(f"{name}: no time left to run")
+    seconds = math.ceil(budget.processor_s)
     out_path, err_path = scratch / "stdout", scratch / "stderr"
     with out_path.open("wb") as out, err_path.open("wb") as err:
         try:
             process = subprocess.Popen(
-                [str(part) for part in argv],
+                ["/bin/sh", "-c", _LIMITED, str(seconds), *(str(part) for part in argv)],
                 cwd=cwd,
                 env=clean_environment(scratch),
                 stdin=subprocess.DEVNULL,
@@ -113,11 +147,15 @@ def execute(
         except (OSError, ValueError) as error:
             raise AnalyzerFailure(f"{name}: could not start: {error}") from error
         try:
-            code = process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired as error:
-            raise AnalyzerFailure(f"{name}: stopped after {seconds:.0f} s") from error
+            code, used = _wait(process, budget.deadline)
+        except TimeoutError as error:
+            budget.processor_s = 0
+            raise AnalyzerFailure(f"{name}: stopped after {wall:.0f} s") from error
         finally:
             _end_group(process)
+    budget.processor_s -= used
+    if code in _OVER or (code == -signal.SIGKILL and used >= seconds):
+        raise AnalyzerFailure(f"{name}: stopped after {seconds} s of processor time")
     if out_path.stat().st_size > MAX_OUTPUT_BYTES:
         raise AnalyzerFailure(f"{name}: output over {MAX_OUTPUT_BYTES // 2**20} MiB")
     output = Output(code, out_path.read_bytes(), err_path.read_bytes()[:10_000])
@@ -129,6 +167,24 @@ def execute(
         reason = f"signal {-code}" if code < 0 else f"exit status {code}"
         raise AnalyzerFailure(f"{name}: {reason}{_first_line(output.stderr)}")
     return output
+
+
+def _wait(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, float]:
+    """The exit status of a process and the processor seconds it used; ``TimeoutError`` if late.
+
+    As ``Popen.wait``, which does not tell what was used.
+    """
+    pause = 0.0005
+    while True:
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage.ru_utime + usage.ru_stime
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        pause = min(pause * 2, left, 0.05)
+        time.sleep(pause)
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
@@ -165,11 +221,6 @@ def batches(files: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def seconds_left(deadline: float) -> float:
-    """Seconds until ``deadline`` (of ``time.monotonic``); negative when it has passed."""
-    return deadline - time.monotonic()
-
-
 @functools.cache
 def tool_version(path: Path, argument: str = "--version") -> str | None:
     """The first number with dots that ``path --version`` prints, or ``None`` where it fails."""
@@ -182,7 +233,7 @@ def tool_version(path: Path, argument: str = "--version") -> str | None:
                 [path, argument],
                 cwd=Path(folder),
                 scratch=Path(folder),
-                seconds=VERSION_TIMEOUT_S,
+                budget=Budget.of(VERSION_TIMEOUT_S),
                 ok=(0,),
             )
         except AnalyzerFailure:

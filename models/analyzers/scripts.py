@@ -33,6 +33,13 @@ def shown_names(files: Mapping[str, bytes]) -> dict[str, str]:
     return names
 
 
+def by_own_name(note: str, paths: Mapping[str, str]) -> str:
+    """A note with the files' own names for those that the tools saw."""
+    for name, path in paths.items():
+        note = note.replace(f"{name!a}", f"{path!a}")
+    return note
+
+
 def _ending(path: str, content: bytes) -> str:
     """The ending of a script's language, "" for a file that has one or is no script."""
     if PurePosixPath(path).suffix or not content.startswith(b"#!") or language_of(path):

@@ -209,7 +209,7 @@ def test_the_time_limit_ends_the_whole_process_group(tmp_path):
         "time.sleep(60)\n",
     )
     began = time.monotonic()
-    report = analyze([Ruff(tool)], {"a.py": SMELL}, time_limit_s=12.0)
+    report = analyze([Ruff(tool)], {"a.py": SMELL}, wall_limit_s=12.0)
     assert time.monotonic() - began < 45
     assert report.notes == ("ruff: broke off: tool: stopped after 12 s",)
     state = subprocess.run(
