@@ -2,7 +2,7 @@
 
 It reads data of any of the layouts: code in lines is cut into windows, one-line Java (raw or
 abstracted) into pseudo-lines at statements. A revision is the code with the model's edits applied;
-where no edit is probable enough, the code as it is.
+where no edit is expected to be worth its risk (``models.systems.decision``), the code as it is.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from models.systems.base import (
     SystemFault,
     answer_where_possible,
 )
+from models.systems.decision import Stakes, choose
 from models.systems.views import View, views_of
 from models.tasks import Example, Prediction, Task
 from models.training.abstracted import marked_pieces
@@ -42,11 +43,10 @@ right more often than each."""
 MAX_LINES = 40
 _POOLED = 4
 """Answers that each model gives to each view of an example, where there are several."""
-LEAST = {Task.CRA: 0.05, Task.CRB: 0.02}
-"""The least probability of an edit that is given for an answer: below it hardly any is right, and
-the wrong ones cost Edit Progress. The largest of those tried that costs one exact match at most on
-the held part of ``trans_review``'s training file (416 methods;
-``tests.bench.abstracted_threshold``)."""
+STAKES = {Task.CRA: Stakes(0.01, 0.7), Task.CRB: Stakes(0.02, 1.0)}
+"""What a wrong token costs, chosen on the held part of ``trans_review``'s training file (417
+methods; ``tests.bench.abstracted_choice``): for the aggregate Edit Progress above 0 that copying
+does not have, at the least loss of exact matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class ShippedSystem(System):
         self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
     ) -> list[Prediction]:
         return [
-            _ranked(choices, nothing, example, beams, LEAST[self.ready()])
+            _ranked(choices, nothing, example, beams, STAKES[self.ready()])
             for (choices, nothing), example in zip(
                 self.choices(examples, generators, beams), examples, strict=True
             )
@@ -248,12 +248,20 @@ class _Pool:
 
 
 def _ranked(
-    edits: Sequence[tuple[float, str]], nothing: float, example: Example, beams: int, least: float
+    edits: Sequence[tuple[float, str]],
+    nothing: float,
+    example: Example,
+    beams: int,
+    stakes: Stakes,
 ) -> Prediction:
     source = (nothing, example.unmarked())
-    sure = bool(edits) and edits[0][0] >= least
-    best = edits[: max(1, beams)]
-    choices = [*best, source] if sure else [source, *best]
+    given = choose(source[1], edits, stakes)
+    most = max(1, beams)
+    if given is None:
+        choices = [source, *edits[:most]]
+    else:
+        others = [edit for place, edit in enumerate(edits) if place != given]
+        choices = [edits[given], *others[: most - 1], source]
     return Prediction(choices[0][1], tuple(text for _, text in choices), choices[0][0])
 
 
