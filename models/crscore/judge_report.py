@@ -118,6 +118,13 @@ Measured out of fold on development, Spearman with people before the length corr
   misses and the change already has, descriptions, requests to explain: 0 to +.004 by diff, 0 to
   -.004 with a system left out; all of them together +.003 and -.020. A proposal that quotes only
   what the change adds (-.06 given the score) and quotes of deleted lines: 0.
+- The encoder trained further to tell a change's own remark from 47 others of its repository
+  (`pr_reviews` and one commit message in six of `edits`, 38 steps of 48 pairs, both ways): on seven
+  held projects the mean reciprocal rank of a remark's own change among 48 rose from .349 to .403,
+  nearly all of it in the first twenty steps. Its likeness of change and review alone has .483 with
+  people (.463 before; among the retrieved reviews .119 instead of .013); as more columns 0 to
+  -.001, in place of the encoder -.003 by diff and -.004 with a system left out (-.004 and -.006
+  with claims).
 - A stricter finder of idle sentences (log-odds 1.0 instead of .5; 50 instead of 63 of 548 good
   reviews touched): +.001, and filling is lower in .960 instead of .984 of pairs.
 
