@@ -10,6 +10,8 @@ from flask import Blueprint
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from bot.review.claims import origin_in_words
+
 REASONS = {
     "posted": "Posted",
     "outside-hunk": "Its line is not in the diff",
@@ -110,6 +112,7 @@ def add_filters(pages: Blueprint) -> None:
         "markdown": markdown,
         "when": when,
         "decimal": decimal,
+        "origin": origin_in_words,
         "percent": percent,
         "breakable": breakable,
         "reason": lambda value: REASONS.get(value, value),

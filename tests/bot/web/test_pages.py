@@ -119,7 +119,10 @@ def test_without_access_it_is_not_there(site, numbers, alice, mallory):
 
 
 def test_without_write_nothing_is_decided(site, numbers, alice, bob):
-    assert bob.look(f"/reviews/{numbers['review']}").status_code == 200
+    page = bob.look(f"/reviews/{numbers['review']}")
+    assert page.status_code == 200
+    # who says what a remark is grounded in
+    assert "Do not use mutable data structures for argument defaults (ruff:B006)" in page.text
     (number,) = add_waiting(site, pull=40, count=1)
     assert bob.submit(f"/queue/{number}/approve").status_code == 403
     assert bob.submit(f"/queue/{number}/reject").status_code == 403
