@@ -190,6 +190,18 @@ class Settings(BaseSettings):
             raise ValueError(problem.strip())
         return value
 
+    @field_validator("claims_cache", mode="before")
+    @classmethod
+    def _no_folder(cls, value: object) -> object:
+        return value or None
+
+    @field_validator("claims_cache")
+    @classmethod
+    def _folder_of_claims(cls, value: Path | None) -> Path | None:
+        if value is not None and value.exists() and not value.is_dir():
+            raise ValueError(f"{value} is no folder: name one that keeps what models write")
+        return value
+
     @field_validator("github_api_url", "github_url")
     @classmethod
     def _no_trailing_slash(cls, value: str) -> str:

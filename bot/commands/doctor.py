@@ -48,6 +48,14 @@ def doctor(
         from models.generators.checkpoint import weights_hash
 
         typer.echo(f"  generator         {folder.name}  sha256 {weights_hash(folder)}")
+    from models.crscore.claims.by_generator import SHIPPED
+
+    if (SHIPPED / "model.safetensors").exists():
+        from models.generators.checkpoint import weights_hash
+
+        typer.echo(f"  claim generator   {SHIPPED.name}  sha256 {weights_hash(SHIPPED)}")
+    else:
+        typer.echo("  claim generator   none shipped; claims are read off the change")
     fast = "yes" if fast_bfloat16() else "no (float32 is used)"
     typer.echo(f"  bfloat16 in hardware: {fast}")
     typer.echo("")

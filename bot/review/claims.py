@@ -19,8 +19,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import FatalError
-from models.change import Hunk
-from models.review_types import Finding, PseudoReference, ReferenceKind
+from models.change import ChangedFile, Hunk
+from models.review_types import (
+    Candidate,
+    CandidateKind,
+    Finding,
+    PseudoReference,
+    ReferenceKind,
+    Target,
+)
 
 if TYPE_CHECKING:
     from bot.review.types import Progress
@@ -214,7 +221,31 @@ def hunk_text(hunk: Hunk) -> str:
     return replace(hunk, old_start=1, new_start=1).text()
 
 
-def smells_of(hunk: Hunk, path: str, findings: Iterable[Finding]) -> list[PseudoReference]:
+def read_off(
+    file: ChangedFile,
+    targets: Sequence[Target],
+    findings: Sequence[Finding],
+    base: bytes | None,
+    head: bytes | None,
+) -> dict[Place, tuple[PseudoReference, ...]]:
+    """Claims and smells of a file by hunk, read off the change: CRScore grades one hunk's review.
+
+    Nothing for a file without targets, of which nobody reads the code.
+    """
+    from models.crscore.claims import claims_of_hunk
+
+    if not targets:
+        return {}
+    return {
+        (file.path, index): (
+            *claims_of_hunk(hunk, targets[0].language, file.path, base, head),
+            *_smells(hunk, file.path, findings),
+        )
+        for index, hunk in enumerate(file.hunks)
+    }
+
+
+def _smells(hunk: Hunk, path: str, findings: Iterable[Finding]) -> list[PseudoReference]:
     """The findings on a hunk's lines as pseudo-references."""
     numbers = {line.new_no for line in hunk.lines}
     return [
@@ -230,15 +261,33 @@ def smells_of(hunk: Hunk, path: str, findings: Iterable[Finding]) -> list[Pseudo
     ]
 
 
-def with_written(read_off: References, written: Written, choice: ClaimChoice) -> References:
+def hunks_to_ask(
+    candidates: Sequence[Candidate], places: Sequence[Place], files: Mapping[str, ChangedFile]
+) -> dict[Place, Hunk]:
+    """The hunks of which something would be said; those with a model's comment come first.
+
+    Comments stand or fall by their claims, and time may run out.
+    """
+    ordered = sorted(
+        zip(candidates, places, strict=True),
+        key=lambda pair: pair[0].kind is not CandidateKind.COMMENT,
+    )
+    return {
+        place: files[place[0]].hunks[place[1]]
+        for _, place in ordered
+        if place[1] < len(files[place[0]].hunks)
+    }
+
+
+def with_written(at_hand: References, written: Written, choice: ClaimChoice) -> References:
     """The pseudo-references to grade by: those at hand, and what the models wrote.
 
     Where the operator wants the models' claims alone, a hunk of which they say nothing keeps what
     is read off it: without any claim nothing could be graded.
     """
-    result = dict(read_off)
+    result = dict(at_hand)
     for place, claims in written.claims.items():
-        own = read_off.get(place, ())
+        own = at_hand.get(place, ())
         if claims and not choice.reads_off:
             own = [one for one in own if one.kind is ReferenceKind.SMELL]
         result[place] = (*claims, *own)

@@ -31,7 +31,8 @@ from bot.review.claims import (
     ClaimWriters,
     Place,
     References,
-    smells_of,
+    hunks_to_ask,
+    read_off,
     with_written,
     writers_of,
 )
@@ -47,7 +48,6 @@ from bot.review.types import (
 )
 from models.analyzers.base import introduced, run_analyzers
 from models.change import Change, ChangedFile, Coverage
-from models.crscore.claims import claims_of_hunk
 from models.crscore.judge import Judge, JudgeError, row_of
 from models.generators.base import GeneratorError
 from models.review_types import Candidate, Finding, PseudoReference, Target
@@ -173,7 +173,9 @@ class ReviewPipeline:
         with _timed(timings, "analyzers"):
             notes += self._analyze(readings, options, progress)
         with _timed(timings, "claims"):
-            references = _references(readings)
+            references: dict[Place, tuple[PseudoReference, ...]] = {}
+            for r in readings:
+                references |= read_off(r.file, r.targets, r.findings, r.base, r.head)
         with _timed(timings, "model"):
             generator = self._chosen(options, notes)
             candidates = self._candidates(readings, generator, progress)
@@ -181,8 +183,7 @@ class ReviewPipeline:
         with _timed(timings, "claims"):
             files = {reading.file.path: reading.file for reading in readings}
             places = [(c.path, owner_of(files[c.path], c)) for c in candidates]
-            # a hunk of which nothing would be said needs no claim
-            asked = {p: files[p[0]].hunks[p[1]] for p in places if p[1] < len(files[p[0]].hunks)}
+            asked = hunks_to_ask(candidates, places, files)
             written = self._writers.write(asked, progress)
             notes += written.notes
             graded_by = with_written(references, written, self._writers.choice)
@@ -356,7 +357,7 @@ class ReviewPipeline:
         candidates: Sequence[Candidate],
         files: Mapping[str, ChangedFile],
         places: Sequence[Place],
-        read_off: References,
+        restated: References,
         graded_by: References,
         notes: list[str],
     ) -> list[Draft]:
@@ -385,23 +386,9 @@ class ReviewPipeline:
         # What a model says of a change may be just what a good remark should say; only what is
         # read off the change tells that a remark has nothing more.
         return [
-            Draft(c, s, tuple(read_off.get(place, ())), fingerprint(c, files[c.path]))
+            Draft(c, s, tuple(restated.get(place, ())), fingerprint(c, files[c.path]))
             for c, s, place in zip(candidates, scores, places, strict=True)
         ]
-
-
-def _references(readings: Sequence[_Reading]) -> References:
-    """Claims and smells by file and hunk: CRScore grades a review of one hunk."""
-    result: dict[Place, tuple[PseudoReference, ...]] = {}
-    for reading in readings:
-        language = next((t.language for t in reading.targets), "")
-        if not reading.targets:
-            continue
-        path = reading.file.path
-        for index, hunk in enumerate(reading.file.hunks):
-            claims = claims_of_hunk(hunk, language, path, reading.base, reading.head)
-            result[path, index] = (*claims, *smells_of(hunk, path, reading.findings))
-    return result
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import pytest
 from bot.diff import parse_diff
 from bot.errors import FatalError
 from bot.github.explain import explain_text
-from bot.review.claims import ClaimChoice, ClaimWriters, hunk_text, origin_in_words
+from bot.review.claims import ClaimChoice, ClaimWriters, hunk_text, hunks_to_ask, origin_in_words
 from bot.review.local import read_change
 from bot.review.output_markdown import to_markdown
 from bot.review.pipeline import ReviewPipeline
@@ -25,10 +25,12 @@ from bot.settings import SettingsError, load
 from bot.store.reviews import Explanation
 from bot.store.tables import CandidateRow, ReviewRow
 from bot.wiring import load_reviewer
+from models.change import Side
 from models.crscore import CRScore
 from models.crscore.claims.by_generator import SHIPPED
 from models.generators.base import Answer, Window
 from models.generators.checkpoint import weights_hash
+from models.review_types import Candidate, CandidateKind
 from tests.bot.commands.command_line import call
 from tests.example import make_example
 from tests.models.crscore.test_claims_by_model import Server, completion
@@ -310,6 +312,27 @@ def test_the_command_takes_the_sources_by_environment_and_by_option(server, tmp_
 def test_a_wrong_choice_is_refused_at_the_start_in_one_line(given, says):
     with pytest.raises(SettingsError, match=f"^[^\n]*{says}[^\n]*$"):
         load(**given)
+
+
+def test_a_cache_is_a_folder_or_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("MARGINALIA_CLAIMS_CACHE", "")
+    assert load().claims_cache is None
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match=r"^MARGINALIA_CLAIMS_CACHE: [^\n]+ is no folder"):
+        load(claims_cache=tmp_path / "file")
+
+
+def test_hunks_with_a_models_comment_are_asked_about_first():
+    file = parse_diff(DIFF.replace(b"@@ -1,6 +1,7 @@", b"@@ -1,6 +1,7 @@ x")).files[0]
+    second = replace(file.hunks[0], section="second")
+    file = replace(file, hunks=(file.hunks[0], second))
+    finding, comment = (
+        Candidate(CandidateKind(kind), "o", "fetch.py", Side.RIGHT, 4, 4, "Mend it.")
+        for kind in ("finding", "comment")
+    )
+    places = [("fetch.py", 0), ("fetch.py", 1), ("fetch.py", 9)]
+    asked = hunks_to_ask([finding, comment, finding], places, {"fetch.py": file})
+    assert list(asked.items()) == [(places[1], second), (places[0], file.hunks[0])]
 
 
 def test_a_wrong_choice_in_code_is_refused_too():
