@@ -41,8 +41,23 @@ ABSTRACTED_FOLDERS = (
 then on more methods under numbers dealt out anew, then grown and trained on. Together they are
 right more often than each."""
 MAX_LINES = 40
-_POOLED = 4
-"""Answers that each model gives to each view of an example, where there are several."""
+_BEAMS = 4
+"""Width of the beam search on code that is not abstracted, whose answers are weighed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the models are asked about an abstracted method: under how many numberings, and for how
+    many answers each time (so wide is the beam search)."""
+
+    views: int
+    answers: int
+
+
+ASKED = {Task.CRA: Asked(3, 4), Task.CRB: Asked(1, 16)}
+"""With a comment the models often know what is to be done, and other numberings mend slips;
+without one they are unsure, and what helps is to see more of what they hold possible (both on the
+held part, as ``STAKES``)."""
 STAKES = {Task.CRA: Stakes(0.01, 0.7), Task.CRB: Stakes(0.02, 1.0)}
 """What a wrong token costs, chosen on the held part of ``trans_review``'s training file (417
 methods; ``tests.bench.abstracted_choice``): for the aggregate Edit Progress above 0 that copying
@@ -80,28 +95,31 @@ class ShippedSystem(System):
         super().__init__()
         self.task = task
         self.folder = folder
-        self._generators: dict[Path, Generator] = {}
+        self._generators: dict[tuple[Path, int], Generator] = {}
 
     def generators(self, abstracted: bool = False) -> list[Generator]:
-        """The models that serve abstracted or other code, loaded when first asked for.
+        """The models that serve abstracted or other code, loaded when first asked for; for
+        abstracted code with beams as wide as ``ASKED`` says.
 
         Raises:
             SystemFault: there is no usable checkpoint.
         """
         shipped = ABSTRACTED_FOLDERS if abstracted else (DEFAULT_FOLDER,)
         folders = (self.folder,) if self.folder else shipped
-        return [self._generator(folder) for folder in folders]
+        asked = ASKED.get(self.task) if self.task and abstracted else None
+        beams = asked.answers if asked else _BEAMS
+        return [self._generator(folder, beams) for folder in folders]
 
-    def _generator(self, folder: Path) -> Generator:
-        if folder not in self._generators:
+    def _generator(self, folder: Path, beams: int) -> Generator:
+        if (folder, beams) not in self._generators:
             from models.generators.base import GeneratorError
             from models.generators.t5_edits import T5EditGenerator
 
             try:
-                self._generators[folder] = T5EditGenerator(folder)
+                self._generators[folder, beams] = T5EditGenerator(folder, beams=beams)
             except GeneratorError as error:
                 raise SystemFault(str(error)) from error
-        return self._generators[folder]
+        return self._generators[folder, beams]
 
     def fit(
         self,
@@ -154,12 +172,14 @@ class ShippedSystem(System):
         The answers of all models to all views of an example (``views_of``) are put together: a
         text's probability is the mean over them.
         """
+        way = ASKED[self.ready()]
         asked = [
             (place, view, _cut(view.example, self.ready()))
             for place, example in enumerate(examples)
-            for view in views_of(example)
+            for view in views_of(example, way.views)
         ]
-        wanted = max(_POOLED if len(asked) > len(examples) else 1, beams)
+        abstracted = any(example.abstracted for example in examples)
+        wanted = max(way.answers if abstracted else _BEAMS, beams)
         pools = [_Pool() for _ in examples]
         for generator in generators:
             found = generator.revise([cut.window for _, _, cut in asked], answers=wanted)
@@ -172,7 +192,7 @@ class ShippedSystem(System):
     ) -> list[Prediction]:
         windows = [_remark_window(example) for example in examples]
         # of one beam alone the text may be empty, which is no comment
-        found = generators[0].comment(windows, answers=max(_POOLED, beams))
+        found = generators[0].comment(windows, answers=max(_BEAMS, beams))
         result: list[Prediction] = []
         for answers in found:
             best = sorted(answers, key=lambda answer: -answer.confidence)[: max(1, beams)]

@@ -10,9 +10,6 @@ from models.preprocess.abstraction import PLACEHOLDER
 from models.tasks import Example
 from models.training.methods import reshuffled
 
-VIEWS = 3
-"""Numberings in which each model is asked about a method, its own included."""
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -34,8 +31,8 @@ class View:
         return " ".join(self.names.get(token, token) for token in tokens)
 
 
-def views_of(example: Example) -> list[View]:
-    """An abstracted example as it is and under other numbers, ``VIEWS`` in all; others alone.
+def views_of(example: Example, count: int) -> list[View]:
+    """An abstracted example as it is and under other numbers, ``count`` in all; others alone.
 
     The numbers say nothing, so that the answers to all views are answers to the example: what
     most of them agree on is right more often than what one of them says.
@@ -46,7 +43,7 @@ def views_of(example: Example) -> list[View]:
     texts = {"code": code, "marked_code": example.marked_code, "comment": example.comment}
     rng = random.Random(code)  # noqa: S311 - the same views each time, no secret
     views = [View(example, {token: token for token in code.split()})]
-    while len(views) < VIEWS:
+    while len(views) < count:
         row = reshuffled(texts, rng)
         names = dict(zip(row["code"].split(), code.split(), strict=True))
         views.append(View(replace(example, **row), names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.preprocess.abstraction import PLACEHOLDER, renumbered
 from models.systems.shipped import ShippedSystem
-from models.systems.views import VIEWS, views_of
+from models.systems.views import views_of
 from models.tasks import Example, Task
 
 METHOD = Example(
@@ -19,8 +19,8 @@ METHOD = Example(
 
 
 def test_every_view_is_the_same_method_and_its_texts_come_back() -> None:
-    views = views_of(METHOD)
-    assert len(views) == VIEWS
+    views = views_of(METHOD, 3)
+    assert len(views) == 3
     assert views[0].example == METHOD
     assert 1 <= len({view.example.marked_code for view in views}) <= 2  # VAR_1 and VAR_2
     for view in views:
@@ -32,9 +32,9 @@ def test_every_view_is_the_same_method_and_its_texts_come_back() -> None:
 
 def test_code_in_lines_and_code_with_names_have_one_view() -> None:
     lines = Example("1", "int METHOD_1 ( ) {\n  return 1 ; }", abstracted=True)
-    assert [view.example for view in views_of(lines)] == [lines]
+    assert [view.example for view in views_of(lines, 3)] == [lines]
     named = Example("1", "int sum ( ) { return VAR_1 ; }")
-    (view,) = views_of(named)
+    (view,) = views_of(named, 3)
     assert view.restored("VAR_9") == "VAR_9"
 
 
