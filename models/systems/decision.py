@@ -9,7 +9,7 @@ they leave over is a truth that none of them is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,17 +50,27 @@ def expected_distances(
     return [float(value) for value in known + max(0.0, 1.0 - float(mass.sum())) * astray * size]
 
 
-def choose(source: str, candidates: Sequence[tuple[float, str]], stakes: Stakes) -> int | None:
+def choose(
+    source: str,
+    candidates: Sequence[tuple[float, str]],
+    stakes: Stakes,
+    sound: Callable[[str], bool] = lambda text: True,
+) -> int | None:
     """The index of the candidate to give; ``None``: leave the source as it is.
 
     ``candidates`` are (probability, text), distinct texts. Given is the one of the highest
     probability less ``stakes.token`` times its expected distance, if that is above 0: leaving the
     source alone is never an exact match where something is to be revised, and moves by no token.
+    One that is not ``sound`` is passed over, but what it says of the truth counts for the others.
     """
     far = expected_distances(source, candidates, stakes.astray)
     worth = [
         probability - stakes.token * distance
         for (probability, _), distance in zip(candidates, far, strict=True)
     ]
-    best = max(range(len(worth)), key=worth.__getitem__, default=None)
-    return best if best is not None and worth[best] > 0.0 else None
+    for place in sorted(range(len(worth)), key=lambda place: -worth[place]):
+        if worth[place] <= 0.0:
+            break
+        if sound(candidates[place][1]):
+            return place
+    return None

@@ -2,7 +2,8 @@
 
 It reads data of any of the layouts: code in lines is cut into windows, one-line Java (raw or
 abstracted) into pseudo-lines at statements. A revision is the code with the model's edits applied;
-where no edit is expected to be worth its risk (``models.systems.decision``), the code as it is.
+where no edit that still parses is expected to be worth its risk (``models.systems.decision``), the
+code as it is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from models.systems.base import (
     answer_where_possible,
 )
 from models.systems.decision import Stakes, choose
+from models.systems.soundness import parses_like
 from models.systems.views import View, views_of
 from models.tasks import Example, Prediction, Task
 from models.training.abstracted import marked_pieces
@@ -275,7 +277,7 @@ def _ranked(
     stakes: Stakes,
 ) -> Prediction:
     source = (nothing, example.unmarked())
-    given = choose(source[1], edits, stakes)
+    given = choose(source[1], edits, stakes, parses_like(example))
     most = max(1, beams)
     if given is None:
         choices = [source, *edits[:most]]

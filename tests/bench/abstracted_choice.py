@@ -4,7 +4,8 @@
 
 ``held`` is every 33rd record of ``trans_review/train``, on which ``STAKES`` of
 ``models.systems.shipped`` rests; ``valid`` is the published split. The first row gives always the
-most probable answer. ``MARGINALIA_DATA`` names the data sets' folder.
+most probable answer; in the others one that does not parse is passed over. ``MARGINALIA_DATA``
+names the data sets' folder.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import argparse
 import os
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from models.metrics.edit_progress import token_distance
 from models.systems.decision import Stakes, choose
 from models.systems.shipped import STAKES, ShippedSystem
+from models.systems.soundness import parses_like
 from models.tasks import Example, Task
 from models.training.abstracted import Reviews
 
@@ -55,13 +58,14 @@ def main() -> None:
         found = [choices for choices, _ in system.choices(examples, models)]
         sources = [row["code"] for row in rows]
         targets = [row["revised"] for row in rows]
+        sound = [lru_cache(maxsize=None)(parses_like(example)) for example in examples]
         first = [0 if choices else None for choices in found]
         print(f"{task.value}: the most probable: {_measured(sources, targets, found, first)}")
         tried = [Stakes(token, astray) for astray in ASTRAY for token in TOKEN]
         for stakes in dict.fromkeys([*tried, STAKES[task]]):
             given = [
-                choose(source, choices, stakes)
-                for source, choices in zip(sources, found, strict=True)
+                choose(source, choices, stakes, test)
+                for source, choices, test in zip(sources, found, sound, strict=True)
             ]
             used = " (used)" if stakes == STAKES[task] else ""
             print(

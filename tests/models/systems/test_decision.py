@@ -3,6 +3,8 @@
 import pytest
 
 from models.systems.decision import Stakes, choose, expected_distances
+from models.systems.soundness import parses_like
+from models.tasks import Example
 
 SOURCE = "a b c d"
 
@@ -40,3 +42,33 @@ def test_of_two_as_probable_texts_the_one_nearer_to_the_other_candidates_is_give
 
 def test_probabilities_that_round_above_one_leave_nothing_over():
     assert expected_distances(SOURCE, [(1.0000001, "a b c x")], 5.0) == pytest.approx([-1.0])
+
+
+def test_an_unsound_candidate_is_passed_over():
+    candidates = [(0.5, "a b c x"), (0.3, "a b c y")]
+    stakes = Stakes(0.01, 1.0)
+    assert choose(SOURCE, candidates, stakes) == 0
+    assert choose(SOURCE, candidates, stakes, lambda text: "x" not in text) == 1
+    assert choose(SOURCE, candidates, stakes, lambda text: False) is None
+
+
+JAVA = "public int METHOD_1 ( int VAR_1 ) { if ( VAR_1 > 0 ) { return 1 ; } return VAR_1 ; }"
+
+
+def test_a_method_with_a_bracket_too_few_does_not_parse():
+    sound = parses_like(Example("1", JAVA, abstracted=True))
+    assert sound(JAVA)
+    assert sound(JAVA.replace("VAR_1 > 0", "VAR_1 >= 0"))
+    assert not sound(JAVA.replace("return 1 ; }", "return 1 ;"))
+    assert not sound(JAVA.replace("if ( VAR_1 > 0 ) {", "else {"))
+
+
+def test_what_is_broken_already_may_stay_so_but_not_get_worse():
+    cut = Example("1", "    if a:\n        f(\n", language="python")
+    assert parses_like(cut)("    if b:\n        f(\n")
+    whole = Example("1", "if a:\n    f()\n", language="python")
+    assert not parses_like(whole)("if a:\n    f(\n")
+
+
+def test_a_language_without_a_grammar_has_nothing_to_say():
+    assert parses_like(Example("1", "x = (1", language="brainfuck"))("((((")

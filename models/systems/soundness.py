@@ -1,0 +1,32 @@
+"""Whether a revised text still parses: one that does not is no answer, however probable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from models.syntax.grammar import UnknownLanguage, error_count
+from models.tasks import Example
+
+_MEMBER = ("class A {\n", "\n}")
+"""A Java method is a program only inside a class."""
+
+
+def parses_like(example: Example) -> Callable[[str], bool]:
+    """A test of texts: no more parse errors than the example's own code has.
+
+    Code that is cut out of a file has errors of its own, so they are compared, not forbidden. In a
+    language without a grammar every text passes.
+    """
+    language = "java" if example.abstracted else example.language
+    source = example.unmarked()
+    frames = [("", ""), _MEMBER] if language == "java" else [("", "")]
+
+    def errors(text: str, frame: tuple[str, str]) -> int:
+        return error_count((frame[0] + text + frame[1]).encode("utf-8", "replace"), language)
+
+    try:
+        counted = [(errors(source, frame), frame) for frame in frames]
+    except UnknownLanguage:
+        return lambda text: True
+    allowed, frame = min(counted, key=lambda one: one[0])
+    return lambda text: errors(text, frame) <= allowed
