@@ -20,6 +20,7 @@ from transformers.utils import logging as transformers_logging
 
 from models.generators.base import Answer, GeneratorError, Window
 from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
+from models.generators.cores import one_core
 from models.generators.drafts import greedy_search
 from models.generators.line_edits import CLAIMS, EditCodec, apply_edits
 from models.generators.rules import EditRule, PlainRule
@@ -172,24 +173,26 @@ class T5EditGenerator:
             return self._search(
                 encoded, rules, Ranking(self.beams, min(answers, self.beams), MAX_ANSWER)
             )
-        found, first, _ = greedy_search(
-            self._decoder.begin(encoded),
-            rules,
-            self._plain,
-            start=self._start,
-            end=self.codec.end,
-            longest=MAX_ANSWER,
-            draft=DRAFT,
-        )
+        with one_core():
+            found, first, _ = greedy_search(
+                self._decoder.begin(encoded),
+                rules,
+                self._plain,
+                start=self._start,
+                end=self.codec.end,
+                longest=MAX_ANSWER,
+                draft=DRAFT,
+            )
         return found, first
 
     def _search(
         self, encoded: Encoded, rules: Sequence[Rule], ranking: Ranking
     ) -> tuple[list[list[Found]], Floats]:
-        steps = self._decoder.begin(encoded)
-        return beam_search(
-            steps, rules, self._plain, ranking, start=self._start, end=self.codec.end
-        )
+        with one_core():
+            steps = self._decoder.begin(encoded)
+            return beam_search(
+                steps, rules, self._plain, ranking, start=self._start, end=self.codec.end
+            )
 
 
 def _answer(tokens: Sequence[float], nothing: float, **content: Any) -> Answer:
