@@ -49,22 +49,24 @@ _BEAMS = 4
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the models are asked about an abstracted method: under how many numberings, and for how
-    many answers each time (so wide is the beam search)."""
+    """How the models are asked about an abstracted method: under how many numberings, for how many
+    answers each time (so wide is the beam search), and what each of ``ABSTRACTED_FOLDERS`` counts.
+    """
 
     views: int
     answers: int
+    shares: tuple[float, ...]
 
 
-ASKED = {Task.CRA: Asked(3, 4), Task.CRB: Asked(1, 16)}
+ASKED = {Task.CRA: Asked(3, 4, (1.0, 1.0, 1.0)), Task.CRB: Asked(1, 16, (1.0, 1.0, 2.0))}
 """With a comment the models often know what is to be done, and other numberings mend slips;
-without one they are unsure, and what helps is to see more of what they hold possible (both on the
+without one they are unsure, and what helps is to see more of what they hold possible (all on the
 held part, as ``STAKES``)."""
-STAKES = {Task.CRA: Stakes(0.01, 0.7), Task.CRB: Stakes(0.02, 1.0)}
+STAKES = {Task.CRA: Stakes(0.005, 0.7), Task.CRB: Stakes(0.03, 0.7)}
 """What a wrong token costs in abstracted methods, chosen on the held part of ``trans_review``'s
 training file (417 methods; ``tests.bench.abstracted_choice``): for an aggregate Edit Progress above
 that of copying, which is 0, at the least loss of exact matches."""
-REAL_CODE_STAKES = Stakes(0.05, 1.0)
+REAL_CODE_STAKES = Stakes(0.02, 1.0)
 """The same in real code, where the model is hardly ever right and is surer than it should be."""
 
 
@@ -177,7 +179,7 @@ class ShippedSystem(System):
         """Revised texts with their probabilities, best first, and that of "nothing to revise".
 
         The answers of all models to all views of an example (``views_of``) are put together: a
-        text's probability is the mean over them.
+        text's probability is the mean over them, by the models' shares.
         """
         way = ASKED[self.ready()]
         asked = [
@@ -188,10 +190,12 @@ class ShippedSystem(System):
         abstracted = any(example.abstracted for example in examples)
         wanted = max(way.answers if abstracted else _BEAMS, beams)
         pools = [_Pool() for _ in examples]
-        for generator in generators:
+        equal = not abstracted or len(generators) != len(way.shares)
+        shares = (1.0,) * len(generators) if equal else way.shares
+        for generator, share in zip(generators, shares, strict=True):
             found = generator.revise([cut.window for _, _, cut in asked], answers=wanted)
             for (place, view, cut), answers in zip(asked, found, strict=True):
-                pools[place].add(view, cut, answers)
+                pools[place].add(view, cut, answers, share)
         return [pool.ranked() for pool in pools]
 
     def _remarks(
@@ -254,24 +258,24 @@ class _Pool:
     """The answers to all views of one example, equal ones together."""
 
     def __init__(self) -> None:
-        self.views = 0
+        self.asked = 0.0
         self.texts: dict[str, float] = {}
         self.nothing = 0.0
 
-    def add(self, view: View, cut: _Cut, answers: Sequence[Answer]) -> None:
+    def add(self, view: View, cut: _Cut, answers: Sequence[Answer], share: float) -> None:
         """Take in the answers to one view."""
-        self.views += 1
-        self.nothing += answers[0].nothing if answers else 1.0
+        self.asked += share
+        self.nothing += share * (answers[0].nothing if answers else 1.0)
         for answer in answers:
             text = cut.whole(apply_edits(cut.window.lines, answer.edits))
             own = view.restored(text)
             if own is not None:
-                self.texts[own] = self.texts.get(own, 0.0) + answer.probability
+                self.texts[own] = self.texts.get(own, 0.0) + share * answer.probability
 
     def ranked(self) -> tuple[list[tuple[float, str]], float]:
         """Each text's mean probability over the views, best first, and that of ``<none>``."""
-        texts = [(mass / self.views, text) for text, mass in self.texts.items()]
-        return sorted(texts, key=lambda choice: -choice[0]), self.nothing / self.views
+        texts = [(mass / self.asked, text) for text, mass in self.texts.items()]
+        return sorted(texts, key=lambda choice: -choice[0]), self.nothing / self.asked
 
 
 def _ranked(

@@ -24,8 +24,8 @@ from models.systems.soundness import parses_like
 from models.tasks import Example, Task
 from models.training.abstracted import Reviews
 
-ASTRAY = (0.5, 0.7, 1.0)
-TOKEN = (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04)
+ASTRAY = (0.5, 0.7, 0.85, 1.0)
+TOKEN = (0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.04)
 
 
 def main() -> None:
