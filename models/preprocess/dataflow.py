@@ -21,7 +21,7 @@ from models.preprocess.flow_rules import RULES, Flow
 LANGUAGES = tuple(RULES)
 """The languages that a graph can be made of."""
 
-_JAVA_WRAP = ("class A {\n", "\n}")
+JAVA_MEMBER = ("class A {\n", "\n}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def data_flow(code: str, language: str) -> DataFlow:
     before, after = "", ""
     root = _parser(language).parse(code.encode("utf-8", "surrogatepass")).root_node
     if language == "java" and root.has_error:
-        before, after = _JAVA_WRAP
+        before, after = JAVA_MEMBER
         wrapped = (before + code + after).encode("utf-8", "surrogatepass")
         root = _parser(language).parse(wrapped).root_node
     leaves = [leaf for leaf in _leaves(root, RULES[language]) if leaf.end_byte > leaf.start_byte]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from models.preprocess.dataflow import JAVA_MEMBER
 from models.syntax.grammar import UnknownLanguage, error_count
 from models.tasks import Example
-
-_MEMBER = ("class A {\n", "\n}")
-"""A Java method is a program only inside a class."""
 
 
 def parses_like(example: Example) -> Callable[[str], bool]:
@@ -19,7 +17,7 @@ def parses_like(example: Example) -> Callable[[str], bool]:
     """
     language = "java" if example.abstracted else example.language
     source = example.unmarked()
-    frames = [("", ""), _MEMBER] if language == "java" else [("", "")]
+    frames = [("", ""), JAVA_MEMBER] if language == "java" else [("", "")]
 
     def errors(text: str, frame: tuple[str, str]) -> int:
         return error_count((frame[0] + text + frame[1]).encode("utf-8", "replace"), language)

@@ -8,28 +8,17 @@ from pathlib import Path
 import pytest
 import torch
 from tokenizers import Tokenizer
-from transformers import T5Config, T5ForConditionalGeneration
+from transformers import T5ForConditionalGeneration
 
 from models.training.average import average_folders, averaged, main
 from models.training.trainer import save_model
+from tests.models.training.test_grow import small as tiny
 
 SHIPPED = Path(__file__).resolve().parents[3] / "models" / "weights" / "abstracted"
 
 
 def small(seed: int, width: int = 16) -> T5ForConditionalGeneration:
-    torch.manual_seed(seed)
-    config = T5Config(
-        vocab_size=4096,
-        d_model=width,
-        d_kv=8,
-        num_heads=2,
-        d_ff=32,
-        num_layers=1,
-        num_decoder_layers=1,
-        dropout_rate=0.0,
-        decoder_start_token_id=0,
-    )
-    return T5ForConditionalGeneration(config).eval()
+    return tiny(seed=seed, vocabulary=4096, width=width)
 
 
 def saved(folder: Path, model: T5ForConditionalGeneration) -> Path:

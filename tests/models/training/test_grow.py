@@ -10,11 +10,13 @@ from models.training.grow import grown
 from models.training.trainer import TrainOptions, train
 
 
-def small(gated: bool = False) -> T5ForConditionalGeneration:
-    torch.manual_seed(3)
+def small(
+    gated: bool = False, *, seed: int = 3, vocabulary: int = 50, width: int = 16
+) -> T5ForConditionalGeneration:
+    torch.manual_seed(seed)
     config = T5Config(
-        vocab_size=50,
-        d_model=16,
+        vocab_size=vocabulary,
+        d_model=width,
         d_kv=8,
         num_heads=2,
         d_ff=32,
