@@ -191,10 +191,11 @@ def _candidate(row: CandidateRow, found: Explanation) -> list[str]:
 
 def _nearest(row: CandidateRow) -> str:
     from bot.review.claims import origin_in_words
+    from bot.review.nearest import none_near
 
     nearest = row.nearest or {}
     if not nearest.get("text"):
-        return "no claim and no smell"
+        return none_near(row.kind)
     said = " ".join(str(nearest["text"]).split())
     source = origin_in_words(str(nearest.get("origin") or ""))
     who = f" ({source})" if source else ""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from bot.diff import DiffError, GitError, GitRepository, parse_diff
 from bot.errors import FatalError
-from bot.review.pipeline import NoSources, ReviewPipeline
-from bot.review.types import Progress, Sources
+from bot.review.pipeline import ReviewPipeline
+from bot.review.types import NoSources, Progress, Sources
 from models.change import Change
 
 if TYPE_CHECKING:

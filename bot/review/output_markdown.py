@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.github.text import code_span, one_line, quiet
 from bot.review.claims import origin_in_words
+from bot.review.nearest import none_near
 from bot.review.render import whole
 from bot.review.types import ReviewResult
 from models.review_types import PseudoReference
@@ -31,7 +32,7 @@ def to_markdown(result: ReviewResult, *, explain: bool = False) -> str:
                 code_span(f"{candidate.path}:{candidate.line}"),
                 quiet(one_line(candidate.text, 120)),
                 code_span(candidate.origin),
-                "none" if score.nearest is None else _nearest(score.nearest),
+                none_near(candidate.kind) if score.nearest is None else _nearest(score.nearest),
                 f"{score.con:.2f}",
                 f"{score.comp:.2f}",
                 f"{score.rel:.2f}",

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.review.claims import origin_in_words
+from bot.review.nearest import none_near
 from bot.review.render import MAX_PLACES, also_said, held_back
 from bot.review.types import JudgedCandidate, ReviewComment, ReviewResult
 from models.change import ChangedFile, Coverage, LineKind, Side
@@ -126,13 +127,14 @@ def _explain(result: ReviewResult, console: Console) -> None:
         if candidate.replacement is not None:
             for line in candidate.replacement.lines[:12]:
                 console.print(Text(f"     > {code_line(line)}"), soft_wrap=True)
-        nearest = "none" if score.nearest is None else _nearest(score.nearest)
+        near = none_near(candidate.kind)
+        if score.nearest is not None:
+            near = f"nearest ({score.similarity:.2f}): {_nearest(score.nearest)}"
         console.print(
             Text(
                 f"     con {score.con:.2f}, comp {score.comp:.2f}, rel {score.rel:.2f}"
                 + (f", judge {score.judge:.2f}" if score.judge is not None else "")
-                + f", confidence {candidate.confidence:.3f}; nearest ({score.similarity:.2f}): "
-                + nearest,
+                + f", confidence {candidate.confidence:.3f}; {near}",
                 style="dim",
             ),
             soft_wrap=True,

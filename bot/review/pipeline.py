@@ -37,10 +37,12 @@ from bot.review.claims import (
     writers_of,
 )
 from bot.review.gate import Draft, Gate
+from bot.review.nearest import nearest_others
 from bot.review.render import render_review
 from bot.review.targets import targets_of
 from bot.review.types import (
     FileCoverage,
+    NoSources,
     Progress,
     ReviewOptions,
     ReviewResult,
@@ -60,18 +62,6 @@ if TYPE_CHECKING:
 
 MAX_TARGETS = 150
 """Hunks that a model reads in one review; the rest is read by the analyzers alone."""
-
-
-class NoSources:
-    """A bare diff: no file can be read beyond what the hunks show."""
-
-    def base(self, path: str) -> bytes | None:
-        """Nothing is known of the base."""
-        return None
-
-    def head(self, path: str) -> bytes | None:
-        """Nothing is known of the head."""
-        return None
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -369,6 +359,7 @@ class ReviewPipeline:
             replace(score, signature=score.signature + writers_of(refs))
             for score, refs in zip(scores, nearby, strict=True)
         ]
+        scores = nearest_others(candidates, scores, nearby, self.score)
         judge = self._judge(notes)
         if judge is not None and candidates:
             rows = [

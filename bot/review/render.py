@@ -19,6 +19,7 @@ from bot.review.types import (
     Review,
     ReviewComment,
 )
+from bot.review.worth import is_model
 from models.change import Change, Coverage
 from models.review_types import Candidate, CandidateKind
 
@@ -89,11 +90,12 @@ def grounds(judged: JudgedCandidate) -> str:
     """In words, why this was posted: what it is grounded in, and how sure the program is."""
     candidate, score = judged.candidate, judged.score
     parts: list[str] = []
-    if score.nearest is not None and candidate.kind is not CandidateKind.FINDING:
+    if candidate.kind is not CandidateKind.COMMENT and not is_model(candidate):
+        # a finding, and its fix, stand on their rule; what else is near is no ground of theirs
+        parts.append(f"grounded in: {code_span(candidate.origin)} on a line of this change")
+    elif score.nearest is not None:
         said = quiet(one_line(score.nearest.text, 160))
         parts.append(f"grounded in: {said} ({quiet(origin_in_words(score.nearest.origin))})")
-    elif candidate.kind is CandidateKind.FINDING:
-        parts.append(f"grounded in: {code_span(candidate.origin)} on a line of this change")
     if score.judge is not None:
         parts.append(f"judged relevant: {score.judge:.0%}")
     if candidate.origin.startswith("retrieval"):

@@ -181,6 +181,18 @@ class Sources(Protocol):
         ...
 
 
+class NoSources:
+    """A bare diff: no file can be read beyond what the hunks show."""
+
+    def base(self, path: str) -> bytes | None:
+        """Nothing is known of the base."""
+        return None
+
+    def head(self, path: str) -> bytes | None:
+        """Nothing is known of the head."""
+        return None
+
+
 class Progress(Protocol):
     """Told how far a long stage has come."""
 

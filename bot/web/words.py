@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from bot.review.claims import origin_in_words
+from bot.review.nearest import none_near
 
 REASONS = {
     "posted": "Posted",
@@ -113,6 +114,7 @@ def add_filters(pages: Blueprint) -> None:
         "when": when,
         "decimal": decimal,
         "origin": origin_in_words,
+        "none_near": none_near,
         "percent": percent,
         "breakable": breakable,
         "reason": lambda value: REASONS.get(value, value),

@@ -25,7 +25,7 @@ from bot.jobs.forge import (
     ReviewState,
     Transient,
 )
-from bot.review.pipeline import NoSources
+from bot.review.types import NoSources
 from tests.bot.service import change
 
 
