@@ -185,15 +185,18 @@ class ClaimWriters:
                     if source not in self._loaded:
                         self._loaded[source] = load_writer(source, self.choice)
                     writer = self._loaded[source]
-                for place, hunk in hunks.items():
+                # as many as the model decodes together, so that a superseded review stops soon
+                for start in range(0, len(hunks), writer.lot):
+                    lot = list(hunks.items())[start : start + writer.lot]
                     progress("claims", done, len(hunks))
                     if time.monotonic() >= until:
                         raise ClaimsError(f"not done after {self.choice.wait_s:g} s")
-                    claims = self._ask(source, writer, hunk_text(hunk))
-                    found.setdefault(place, []).extend(
-                        replace(claim, path=place[0]) for claim in claims
-                    )
-                    done += 1
+                    said = self._ask(source, writer, [hunk_text(hunk) for _, hunk in lot])
+                    for (place, _), claims in zip(lot, said, strict=True):
+                        found.setdefault(place, []).extend(
+                            replace(claim, path=place[0]) for claim in claims
+                        )
+                    done += len(lot)
             except ClaimsError as error:
                 log.warning(
                     "claims by %s: %d of %d hunks, the rest are read off the change: %s",
@@ -209,11 +212,13 @@ class ClaimWriters:
                 )
         return Written({p: tuple(c) for p, c in found.items()}, tuple(notes))
 
-    def _ask(self, source: str, writer: ModelClaims, text: str) -> tuple[PseudoReference, ...]:
+    def _ask(
+        self, source: str, writer: ModelClaims, texts: Sequence[str]
+    ) -> list[tuple[PseudoReference, ...]]:
         if self.choice.endpoint and source == MODEL:
-            return writer.of(text)
+            return writer.of_all(texts)
         with self._lock:  # a model in this process answers one review at a time
-            return writer.of(text)
+            return writer.of_all(texts)
 
 
 def hunk_text(hunk: Hunk) -> str:

@@ -1,7 +1,8 @@
 """Claims written by a small generator of our own training (``marginalia train --mixture claims``).
 
-It reads one hunk at a time and answers one claim a line. A model of this size is fluent before it
-is right, so a claim that names what the change does not have is dropped (``checkable``).
+It reads hunks, several in a batch, and answers each by one claim a line. A model of this size is
+fluent before it is right, so a claim that names what the change does not have is dropped
+(``checkable``).
 
 The shipped one covers fewer of the claims that people verified than those that are read off the
 change, and is right less often; beside them it adds coverage (its card has the numbers, by
@@ -29,7 +30,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "weights" / "claims"
 
 
 class ClaimGenerator:
-    """A ``Writer`` whose prompt is the diff itself.
+    """A ``BatchWriter`` whose prompt is the diff itself.
 
     Raises ``ClaimsError`` where the checkpoint is missing or was not trained to write claims.
     """
@@ -37,6 +38,7 @@ class ClaimGenerator:
     def __init__(self, source: str | Path, batch: int = 16) -> None:
         from models.generators.t5_edits import T5EditGenerator
 
+        self.lot = batch
         try:
             self._model: T5EditGenerator = T5EditGenerator(source, batch=batch)
         except GeneratorError as error:

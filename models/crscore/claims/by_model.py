@@ -22,9 +22,10 @@ import socket
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from models.review_types import PseudoReference, ReferenceKind
@@ -64,6 +65,19 @@ class Writer(Protocol):
         """The model's text; raises ``ClaimsError``."""
 
 
+@runtime_checkable
+class BatchWriter(Writer, Protocol):
+    """A writer that answers several prompts sooner together than one after the other.
+
+    ``lot`` is how many it takes at once.
+    """
+
+    lot: int
+
+    def answers(self, prompts: Sequence[str]) -> list[str]:
+        """The model's text for each prompt, as ``answer`` would give it; raises ``ClaimsError``."""
+
+
 def read_claims(answer: str) -> list[str]:
     """The claims of an answer, numbering stripped, in order, each once.
 
@@ -98,23 +112,57 @@ class ModelClaims:
     prompt: str = PROMPT
     _known: dict[str, list[str]] = field(default_factory=dict)
 
+    @property
+    def lot(self) -> int:
+        """How many diffs are best asked about together."""
+        return self.writer.lot if isinstance(self.writer, BatchWriter) else 1
+
     def of(self, diff: str) -> tuple[PseudoReference, ...]:
         """Pseudo-references of origin ``model:NAME``; raises ``ClaimsError``."""
-        prompt = self.prompt.format(diff=diff[:MAX_DIFF])
-        # a lone surrogate has no UTF-8 form, and is one more odd character to a model
-        raw = f"{self.writer.key}\0{prompt}".encode("utf-8", "replace")
-        digest = hashlib.sha256(raw).hexdigest()
-        claims = self._known.get(digest)
-        if claims is None:
-            claims = self._stored(digest)
-        if claims is None:
-            claims = read_claims(self.writer.answer(prompt))
-            self._store(digest, claims)
+        return self.of_all([diff])[0]
+
+    def of_all(self, diffs: Sequence[str]) -> list[tuple[PseudoReference, ...]]:
+        """``of`` each diff; what is not known yet is asked together where the writer can."""
+        prompts = [self.prompt.format(diff=diff[:MAX_DIFF]) for diff in diffs]
+        digests = [self._digest(prompt) for prompt in prompts]
+        found: dict[str, list[str]] = {}
+        for digest in dict.fromkeys(digests):
+            claims = self._known.get(digest)
+            if claims is None:
+                claims = self._stored(digest)
+            if claims is not None:
+                found[digest] = claims
+        missing = {
+            digest: prompt
+            for digest, prompt in zip(digests, prompts, strict=True)
+            if digest not in found
+        }
+        for digest, answer in zip(missing, self._answers(list(missing.values())), strict=True):
+            found[digest] = read_claims(answer)
+            self._store(digest, found[digest])
         if len(self._known) > 4096:
             self._known.clear()
-        self._known[digest] = claims
+        self._known.update(found)
         origin = f"model:{self.writer.key}"
-        return tuple(PseudoReference(ReferenceKind.CLAIM, text, origin=origin) for text in claims)
+        return [
+            tuple(
+                PseudoReference(ReferenceKind.CLAIM, text, origin=origin) for text in found[digest]
+            )
+            for digest in digests
+        ]
+
+    def _answers(self, prompts: list[str]) -> Iterator[str]:
+        """One answer a prompt; each is there before the next is asked where they go one by one."""
+        if len(prompts) > 1 and isinstance(self.writer, BatchWriter):
+            yield from self.writer.answers(prompts)
+        else:
+            for prompt in prompts:
+                yield self.writer.answer(prompt)
+
+    def _digest(self, prompt: str) -> str:
+        # a lone surrogate has no UTF-8 form, and is one more odd character to a model
+        raw = f"{self.writer.key}\0{prompt}".encode("utf-8", "replace")
+        return hashlib.sha256(raw).hexdigest()
 
     def _path(self, digest: str) -> Path | None:
         return self.cache / digest[:2] / f"{digest}.json" if self.cache else None

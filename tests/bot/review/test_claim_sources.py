@@ -27,7 +27,7 @@ from bot.store.tables import CandidateRow, ReviewRow
 from bot.wiring import load_reviewer
 from models.change import Side
 from models.crscore import CRScore
-from models.crscore.claims.by_generator import SHIPPED
+from models.crscore.claims.by_generator import SHIPPED, ClaimGenerator
 from models.generators.base import Answer, Window
 from models.generators.checkpoint import weights_hash
 from models.review_types import Candidate, CandidateKind
@@ -270,6 +270,29 @@ def test_the_shipped_generator_writes_claims_for_the_services_reviewer(monkeypat
     assert {one.path for one in result.references if one.origin == origin} == {"store/load.go"}
     assert f"|claims:{origin.removeprefix('model:')}" in result.review.signature
     assert result.notes == ()
+
+
+def test_the_generator_is_asked_about_a_whole_change_at_once(monkeypatch):
+    lots: list[int] = []
+    write = ClaimGenerator.write
+
+    def counted(self: ClaimGenerator, windows: Sequence[Window]) -> list[list[str]]:
+        lots.append(len(windows))
+        return write(self, windows)
+
+    monkeypatch.setattr(ClaimGenerator, "write", counted)
+    texts = [DIFF.replace(b"50", b"%d" % (50 + index)) for index in range(4)]
+    hunks = {("fetch.py", i): parse_diff(t).files[0].hunks[0] for i, t in enumerate(texts)}
+    shown: list[int] = []
+    written = ClaimWriters(ClaimChoice("generator")).write(
+        hunks, lambda stage, done, total: shown.append(done)
+    )
+    assert (lots, shown) == ([4], [0])
+    assert written.notes == ()
+    alone = ClaimWriters(ClaimChoice("generator"))
+    for place, one in hunks.items():
+        claims = alone.write({place: one}, lambda *_: None).claims[place]
+        assert written.claims[place] == claims
 
 
 def test_the_command_takes_the_sources_by_environment_and_by_option(server, tmp_path, monkeypatch):

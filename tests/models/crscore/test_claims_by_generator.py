@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from bot.errors import FatalError
 from models.crscore.claims.by_generator import ClaimGenerator, generated_claims
 from models.crscore.claims.by_model import ClaimsError
 from models.crscore.claims.window import MOST_LINES, checkable, claim_windows
+from models.generators.base import Window
 from models.generators.line_edits import CLAIMS, EditCodec
 from models.training.tokenizer import train_tokenizer
 from models.training.trainer import save_model
@@ -96,6 +98,29 @@ def test_a_checkpoint_asked_for_claims(folder: Path, tmp_path: Path) -> None:
     kept.write_text(json.dumps({"claims": ["The timeout was raised."]}))
     (claim,) = generated_claims(str(folder), tmp_path).of(DIFF)
     assert (claim.text, claim.origin) == ("The timeout was raised.", f"model:{generator.key}")
+
+
+def test_many_diffs_are_asked_about_together_and_known_ones_not_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diffs = [DIFF, DIFF.replace("50", "75"), "", DIFF.replace("client", "session"), DIFF]
+    alone = [generated_claims(str(folder)).of(diff) for diff in diffs]
+    written = generated_claims(str(folder), tmp_path)
+    written.of(diffs[1])
+    asked: list[int] = []
+    write = ClaimGenerator.write
+
+    def counted(self: ClaimGenerator, windows: Sequence[Window]) -> list[list[str]]:
+        asked.append(len(windows))
+        return write(self, windows)
+
+    monkeypatch.setattr(ClaimGenerator, "write", counted)
+    assert written.of_all(diffs) == alone
+    assert asked == [2]
+    assert generated_claims(str(folder), tmp_path).of_all(diffs) == alone
+    assert asked == [2]
+    assert written.of_all([]) == []
+    assert written.lot == ClaimGenerator(folder).lot > 1
 
 
 def test_the_task_needs_no_token_of_its_own(folder: Path) -> None:
