@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from models.crscore.stopwords import STOP_TOKENS
+from models.crscore.stopwords import stop_ids
 
 if TYPE_CHECKING:
     import torch
@@ -198,9 +198,7 @@ class SentenceEncoder:
                 model = model.to(torch.bfloat16)
             self._model = model
             keep = torch.ones(len(model.tokenizer), dtype=torch.float32)
-            for index in range(len(keep)):
-                if model.tokenizer.decode([index]) in STOP_TOKENS:
-                    keep[index] = 0.0
+            keep[stop_ids(model.tokenizer)] = 0.0
             self._stop = keep.to(self._device)
             self._packed = self._pack(model)
         return self._model
