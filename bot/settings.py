@@ -25,6 +25,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from pydantic_settings import SettingsError as NotReadable
 
 from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Analyzer
 from bot.review.claims import READ_OFF, WAIT_S, ClaimChoice, unknown_source
@@ -331,6 +332,14 @@ class SettingsFromOutside(Settings):
     trusts_folder: ClassVar[bool] = False
 
 
+class SettingsOfRun(SettingsFromOutside):
+    """The settings of a workflow's run: an input that is not given is an empty variable."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MARGINALIA_", env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+
 def config_file(here: bool = True) -> Path | None:
     """The operator's TOML file: it need not exist unless ``MARGINALIA_CONFIG`` names it.
 
@@ -371,5 +380,10 @@ def load(kind: type[Settings] = Settings, /, **overrides: object) -> Settings:
             where = f"MARGINALIA_{name.upper()}" if name else "settings"
             lines.append(f"{where}: {item['msg'].removeprefix('Value error, ')}")
         raise SettingsError("; ".join(lines)) from None
+    except NotReadable as error:
+        # a list or a table that is no JSON; the cause says where in it
+        name = re.search(r'field "(\w+)"', str(error))
+        where = f"MARGINALIA_{name[1].upper()}" if name else "settings"
+        raise SettingsError(f"{where}: not JSON ({error.__cause__})") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"settings file is not TOML: {error}") from None

@@ -113,6 +113,14 @@ def review(
             help="Folder that keeps a model's claims, by content.",
         ),
     ] = None,
+    claims_wait: Annotated[
+        float,
+        typer.Option(
+            envvar="MARGINALIA_CLAIMS_WAIT",
+            min=0,
+            help="Seconds to wait for claims that models write.",
+        ),
+    ] = 120.0,
 ) -> None:
     """Review a change and print what passes the gate.
 
@@ -131,6 +139,7 @@ def review(
         claims_generator,
         claims_cache,
         os.environ.get(KEY_NAME, ""),
+        claims_wait,
     )
     problem = choice.problem(lambda name: f"--{name.replace('_', '-')}")
     if problem:

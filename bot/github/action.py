@@ -4,6 +4,8 @@ Everything is read through GitHub's API; the pull request's code is never checke
 run. Without a ledger, what was said before is read from GitHub itself: the last review's marker
 says which patch it was of, the comments' markers which remarks stand already. A token that may not
 write (a fork's) leads to the run's summary and annotations instead of a review.
+
+The step's inputs are the operator's settings, by their names in the environment.
 """
 
 from __future__ import annotations
@@ -42,10 +44,12 @@ from bot.jobs.forge import (
     job_marker,
 )
 from bot.jobs.publish import Publisher
+from bot.settings import Settings, SettingsError, SettingsOfRun, load
 from models.change import Side
 
 # repository, pull request, merge base, head, request: a job's id as it stands in its marker
 _JOB = re.compile(r"\d+:\d+:([0-9a-f]{40,64}):([0-9a-f]{40,64}):\d+")
+_SETTING = re.compile(r"\bMARGINALIA_([A-Z_]+)")
 GITHUB_FAILED = 1
 
 
@@ -221,9 +225,10 @@ def main(env: Mapping[str, str] | None = None) -> int:
     sys.path[:] = [entry for entry in sys.path if entry not in ("", ".")]
     try:
         run = Run.of(os.environ if env is None else env)
-        from bot.review.local import load_pipeline
+        settings = settings_of_run()
+        from bot.wiring import load_reviewer, operator_of
 
-        said = ActionReview(run, load_pipeline()).review()
+        said = ActionReview(run, load_reviewer(settings), operator_of(settings)).review()
     except FatalError as error:
         sys.stderr.write(f"marginalia: {error}\n")
         return error.code
@@ -232,6 +237,15 @@ def main(env: Mapping[str, str] | None = None) -> int:
         return GITHUB_FAILED
     sys.stdout.write(f"marginalia: {one_line(said, 500)}\n")
     return 0
+
+
+def settings_of_run() -> Settings:
+    """The settings that the step's inputs make; ``FatalError`` in one line that names an input."""
+    try:
+        return load(SettingsOfRun)
+    except SettingsError as error:
+        said = _SETTING.sub(lambda m: f"input {m[1].lower().replace('_', '-')}", str(error))
+        raise FatalError(said) from error
 
 
 def _event(path: str) -> Mapping[str, Any]:

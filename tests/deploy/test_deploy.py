@@ -79,6 +79,40 @@ def test_the_actions_scripts_take_no_text_from_expressions():
     assert all(entry["description"] for entry in inputs.values())
 
 
+ELSEWHERE = {
+    "where things are kept": "data_dir database_url retention_days body_retention_days",
+    "the web side": "host port web_processes web_threads webhook_secret previous_webhook_secret "
+    "allow_unsigned max_body_bytes metrics client_id client_secret public_url",
+    "the run says it": "github_api_url github_url token app_id private_key private_key_file "
+    "repositories",
+    "an App alone may": "check_run resolve_threads",
+    "jobs": "jobs_per_machine jobs_per_repository deliveries_per_machine poll_interval heartbeat "
+    "lease stall_after sweep_interval max_tries retry_delay retry_delay_max give_up_after "
+    "missed_interval poll_repositories poll_repositories_interval drain job_version",
+    "logs": "log_level log_json",
+}
+"""Settings that mean nothing in a workflow's run, and why."""
+
+
+def test_every_setting_that_a_run_could_use_is_an_input_of_the_action():
+    action = read(DEPLOY / "action" / "action.yml")
+    apart = {name for names in ELSEWHERE.values() for name in names.split()}
+    wanted = set(Settings.model_fields) - apart
+    inputs = {name.replace("-", "_"): entry for name, entry in action["inputs"].items()}
+    assert set(inputs) - {"token", "python"} == wanted
+    assert all(inputs[name]["default"] == "" for name in wanted)
+    environment = action["runs"]["steps"][-1]["env"]
+    assert environment == {
+        "GITHUB_TOKEN": "${{ inputs.token }}",
+        **{
+            f"MARGINALIA_{name.upper()}": f"${{{{ inputs.{name.replace('_', '-')} }}}}"
+            for name in wanted
+        },
+    }
+    table = (DEPLOY / "README.md").read_text("utf-8")
+    assert all(f"| `{name.replace('_', '-')}` |" in table for name in inputs)
+
+
 def test_the_example_workflow_has_the_least_permissions():
     workflow = read(DEPLOY / "action" / "example-workflow.yml")
     assert workflow["permissions"] == {}

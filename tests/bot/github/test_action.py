@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import FatalError
-from bot.github.action import ActionReview, Run, workflow_notice
+from bot.github.action import ActionReview, Run, main, workflow_notice
 from bot.github.fingerprints import fingerprint
 from bot.review.render import render_review
 from bot.review.types import FileCoverage, JudgedCandidate, Reason, ReviewResult, Verdict
@@ -126,6 +126,55 @@ def test_a_notice_cannot_be_another_command():
         "::notice file=a%2Cb%3Ac%25.py,line=3,title=Marginalia::100%25%0A::set-output name=x::y%0D"
     )
     assert "\n" not in row
+
+
+INPUTS = {
+    "MARGINALIA_SURE": "0", "MARGINALIA_USE_MODEL": "false", "MARGINALIA_ANALYZERS": '["ruff"]',
+    "MARGINALIA_CLAIMS": "syntax+generator", "MARGINALIA_MODEL": "", "MARGINALIA_MODELS": "",
+    "MARGINALIA_RULES": "", "MARGINALIA_CLAIMS_WAIT": "", "MARGINALIA_SHADOW": "",
+}  # fmt: skip
+
+
+@pytest.mark.weights
+def test_the_inputs_of_the_step_are_the_operators_settings(scene, run, monkeypatch, capsys):
+    text = "def f(seen=[]):\n    return seen\n"
+    scene.github.push(scene.ref.repository, "change", {"src/new.py": text})
+    for name, value in INPUTS.items():
+        monkeypatch.setenv(name, value)
+    env = {
+        "GITHUB_TOKEN": run.token, "GITHUB_API_URL": run.api_url,
+        "GITHUB_SERVER_URL": run.github_url, "GITHUB_STEP_SUMMARY": str(run.summary_file),
+        "GITHUB_EVENT_PATH": str(run.summary_file.with_name("event.json")),
+    }  # fmt: skip
+    assert main(env) == 0
+    assert "marginalia: posted: " in capsys.readouterr().out
+    (review,) = scene.github.reviews(scene.pull, author="alice")
+    assert "ruff:B006" in "".join(one["body"] for one in review["comments"])
+    # the generator wrote claims, and wrote them of this change
+    assert "|claims:claims-generator@" in review["body"]
+    scene.github.push(scene.ref.repository, "change", {"src/more.py": text})
+    monkeypatch.setenv("MARGINALIA_SHADOW", "true")
+    assert main(env) == 0
+    assert "mode: shadow: the review is in the run's summary" in capsys.readouterr().out
+    assert len(scene.github.reviews(scene.pull, author="alice")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("SURE", "2", "input sure: Input should be less than or equal to 1"),
+        ("CLAIMS", "oracle", "input claims: oracle: use syntax, model, generator, or some"),
+        ("CLAIMS_MODEL", "x", "a model is named but not asked: add input claims model"),
+        ("MODELS", "x", "input models: not JSON (Expecting value"),
+    ],
+)
+def test_a_wrong_input_is_named_in_one_line(run, monkeypatch, capsys, name, value, says):
+    monkeypatch.setenv(f"MARGINALIA_{name}", value)
+    event = str(run.summary_file.with_name("event.json"))
+    assert main({"GITHUB_TOKEN": run.token, "GITHUB_EVENT_PATH": event}) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -308,6 +308,10 @@ def test_the_command_takes_the_sources_by_environment_and_by_option(server, tmp_
     assert {one["origin"] for one in said} == {"model:coder/512"}
     assert len(said) == len(server.asked) > 0
     assert {asked[1]["Authorization"] for asked in server.asked} == {"Bearer s3cret"}
+    before = len(server.asked)
+    monkeypatch.setenv("MARGINALIA_CLAIMS_WAIT", "1e-9")
+    assert SAID not in call(*head).out
+    assert len(server.asked) == before
     refused = call(*head, "--claims", "nope")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "--claims nope: use syntax, model, generator, or some joined by +" in refused.err
