@@ -111,8 +111,8 @@ class Settings(BaseSettings):
     """With ``generator``: a checkpoint of ``marginalia train --mixture claims``; the shipped one
     where it is empty."""
     claims_cache: Path | None = None
-    """A folder that keeps what models wrote, by content; without it a process remembers. It holds
-    sentences about reviewed code, which ``marginalia data delete`` does not find there."""
+    """A folder that keeps what models wrote, by repository and content; without it a process
+    remembers. ``marginalia data`` shows and deletes it on the machine on which it runs."""
     claims_wait: float = Field(default=WAIT_S, gt=0)
     """How long a review waits for claims that models write."""
     review_drafts: bool = False

@@ -38,8 +38,9 @@ def export(
     """Write all that is kept as JSON lines on standard output; ``kind`` says what each is."""
     import json
 
+    from bot import claims_kept
     from bot.errors import FatalError
-    from bot.learn.data import exported
+    from bot.learn.data import exported, names_of
     from bot.service.prepare import read_settings
     from bot.store.lookup import existing_ledger
 
@@ -49,6 +50,9 @@ def export(
             raise FatalError("there is no ledger yet, so nothing was learnt")
         for row in exported(ledger.database, repository, everything):
             typer.echo(json.dumps(row, ensure_ascii=False))
+        names = None if repository is None else names_of(ledger.database, repository)
+    for row in claims_kept.exported(settings.claims_cache, names):
+        typer.echo(json.dumps(row, ensure_ascii=False))
 
 
 @app.command()
@@ -63,9 +67,11 @@ def delete(
 
     Which patches were reviewed stays known, and posted remarks by their fingerprints, without a
     word: nothing is posted twice. What is in use is counted as ``left``: delete again later.
+    Of written claims, what is of no known repository is deleted too (``unnamed``).
     """
     import json
 
+    from bot import claims_kept
     from bot.errors import FatalError
     from bot.jobs.queue import JobQueue
     from bot.learn.data import deleted, names_of, workflows
@@ -91,3 +97,6 @@ def delete(
         typer.echo(json.dumps(row))
     for name in names:
         drop_harvest(settings.data_dir, name)
+    known = None if repository is None else [name for name in names if name is not None]
+    for row in claims_kept.deleted(settings.claims_cache, known):
+        typer.echo(json.dumps(row))

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bot.claims_kept import place_of
 from bot.errors import FatalError
 from models.change import ChangedFile, Hunk
 from models.review_types import (
@@ -168,10 +169,13 @@ class ClaimWriters:
         self._loaded: dict[str, ModelClaims] = {}
         self._lock = Lock()
 
-    def write(self, hunks: Mapping[Place, Hunk], progress: Progress) -> Written:
+    def write(
+        self, hunks: Mapping[Place, Hunk], progress: Progress, repository: str = ""
+    ) -> Written:
         """Claims about each hunk by every source; a source that fails is left for this review.
 
-        ``progress`` may raise to stop.
+        ``progress`` may raise to stop. What is written is kept as ``repository``'s (``owner/name``
+        where it is known), so that it can be deleted with it.
         """
         from models.crscore.claims.by_model import ClaimsError
 
@@ -191,7 +195,9 @@ class ClaimWriters:
                     progress("claims", done, len(hunks))
                     if time.monotonic() >= until:
                         raise ClaimsError(f"not done after {self.choice.wait_s:g} s")
-                    said = self._ask(source, writer, [hunk_text(hunk) for _, hunk in lot])
+                    said = self._ask(
+                        source, writer, [hunk_text(hunk) for _, hunk in lot], place_of(repository)
+                    )
                     for (place, _), claims in zip(lot, said, strict=True):
                         found.setdefault(place, []).extend(
                             replace(claim, path=place[0]) for claim in claims
@@ -213,12 +219,12 @@ class ClaimWriters:
         return Written({p: tuple(c) for p, c in found.items()}, tuple(notes))
 
     def _ask(
-        self, source: str, writer: ModelClaims, texts: Sequence[str]
+        self, source: str, writer: ModelClaims, texts: Sequence[str], under: str
     ) -> list[tuple[PseudoReference, ...]]:
         if self.choice.endpoint and source == MODEL:
-            return writer.of_all(texts)
+            return writer.of_all(texts, under)
         with self._lock:  # a model in this process answers one review at a time
-            return writer.of_all(texts)
+            return writer.of_all(texts, under)
 
 
 def hunk_text(hunk: Hunk) -> str:

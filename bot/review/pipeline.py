@@ -174,7 +174,7 @@ class ReviewPipeline:
             files = {reading.file.path: reading.file for reading in readings}
             places = [(c.path, owner_of(files[c.path], c)) for c in candidates]
             asked = hunks_to_ask(candidates, places, files)
-            written = self._writers.write(asked, progress)
+            written = self._writers.write(asked, progress, change.repo)
             notes += written.notes
             graded_by = with_written(references, written, self._writers.choice)
         with _timed(timings, "score"):

@@ -121,15 +121,18 @@ class ModelClaims:
         """Pseudo-references of origin ``model:NAME``; raises ``ClaimsError``."""
         return self.of_all([diff])[0]
 
-    def of_all(self, diffs: Sequence[str]) -> list[tuple[PseudoReference, ...]]:
-        """``of`` each diff; what is not known yet is asked together where the writer can."""
+    def of_all(self, diffs: Sequence[str], under: str = "") -> list[tuple[PseudoReference, ...]]:
+        """``of`` each diff; what is not known yet is asked together where the writer can.
+
+        ``under`` is the part of the cache in which answers are looked for and kept.
+        """
         prompts = [self.prompt.format(diff=diff[:MAX_DIFF]) for diff in diffs]
         digests = [self._digest(prompt) for prompt in prompts]
         found: dict[str, list[str]] = {}
         for digest in dict.fromkeys(digests):
             claims = self._known.get(digest)
             if claims is None:
-                claims = self._stored(digest)
+                claims = self._stored(digest, under)
             if claims is not None:
                 found[digest] = claims
         missing = {
@@ -139,7 +142,7 @@ class ModelClaims:
         }
         for digest, answer in zip(missing, self._answers(list(missing.values())), strict=True):
             found[digest] = read_claims(answer)
-            self._store(digest, found[digest])
+            self._store(digest, found[digest], under)
         if len(self._known) > 4096:
             self._known.clear()
         self._known.update(found)
@@ -164,11 +167,11 @@ class ModelClaims:
         raw = f"{self.writer.key}\0{prompt}".encode("utf-8", "replace")
         return hashlib.sha256(raw).hexdigest()
 
-    def _path(self, digest: str) -> Path | None:
-        return self.cache / digest[:2] / f"{digest}.json" if self.cache else None
+    def _path(self, digest: str, under: str) -> Path | None:
+        return self.cache / under / digest[:2] / f"{digest}.json" if self.cache else None
 
-    def _stored(self, digest: str) -> list[str] | None:
-        path = self._path(digest)
+    def _stored(self, digest: str, under: str) -> list[str] | None:
+        path = self._path(digest, under)
         if path is None or not path.exists():
             return None
         try:
@@ -177,8 +180,8 @@ class ModelClaims:
             return None  # a file that was cut short: the model is asked again
         return [text for text in claims if isinstance(text, str)]
 
-    def _store(self, digest: str, claims: list[str]) -> None:
-        path = self._path(digest)
+    def _store(self, digest: str, claims: list[str], under: str) -> None:
+        path = self._path(digest, under)
         if path is None:
             return
         try:
