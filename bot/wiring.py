@@ -18,6 +18,7 @@ from bot.github.policy import GitHubPolicy, Operator
 from bot.github.requests import get, repository
 from bot.github.suggest import GitHubSuggester
 from bot.handlers import router
+from bot.jobs.forge import Refused
 from bot.jobs.intake import Intake
 from bot.jobs.queue import JobQueue
 from bot.jobs.services import Chore, Services
@@ -37,9 +38,12 @@ def identity_of(settings: Settings, metrics: Metrics | None = None) -> Identity:
     """Who we are to GitHub; raises ``SettingsError`` where the settings do not say."""
     quota = metrics.quota if metrics else None
     if settings.app_id is not None:
-        return AppIdentity(
-            settings.app_id, _private_key(settings), settings.github_api_url, quota=quota
-        )
+        key = _private_key(settings)
+        try:
+            return AppIdentity(settings.app_id, key, settings.github_api_url, quota=quota)
+        except Refused as error:
+            where = "KEY" if settings.private_key is not None else "KEY_FILE"
+            raise SettingsError(f"MARGINALIA_PRIVATE_{where}: {error}") from None
     if settings.token is not None:
         return TokenIdentity(
             settings.token.get_secret_value(), settings.github_api_url, quota=quota
@@ -59,7 +63,10 @@ def _private_key(settings: Settings) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"MARGINALIA_PRIVATE_KEY_FILE: {path}: {error}") from None
+        reason = getattr(error, "strerror", None) or "no text"
+        raise SettingsError(
+            f"MARGINALIA_PRIVATE_KEY_FILE: {path}: {reason}: name the .pem file that GitHub made"
+        ) from None
 
 
 def operator_of(settings: Settings) -> Operator:

@@ -39,15 +39,16 @@ def export(
     import json
 
     from bot import claims_kept
-    from bot.errors import FatalError
+    from bot.commands.names import checked_repository
     from bot.learn.data import exported, names_of
     from bot.service.prepare import read_settings
-    from bot.store.lookup import existing_ledger
+    from bot.store.lookup import existing_ledger, no_ledger
 
+    checked_repository(repository, "--repo")
     settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
     with existing_ledger(settings) as ledger:
         if ledger is None:
-            raise FatalError("there is no ledger yet, so nothing was learnt")
+            raise no_ledger(settings)
         for row in exported(ledger.database, repository, everything):
             typer.echo(json.dumps(row, ensure_ascii=False))
         names = None if repository is None else names_of(ledger.database, repository)
@@ -72,19 +73,21 @@ def delete(
     import json
 
     from bot import claims_kept
+    from bot.commands.names import checked_repository
     from bot.errors import FatalError
     from bot.jobs.queue import JobQueue
     from bot.learn.data import deleted, names_of, workflows
     from bot.learn.harvest import drop_harvest
     from bot.service.prepare import read_settings
-    from bot.store.lookup import existing_ledger
+    from bot.store.lookup import existing_ledger, no_ledger
 
     if (repository is None) != everything:
         raise FatalError("say what to delete: --repo OWNER/REPO, or --all")
+    checked_repository(repository, "--repo")
     settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
     with existing_ledger(settings) as ledger:
         if ledger is None:
-            raise FatalError("there is no ledger yet, so nothing was learnt")
+            raise no_ledger(settings)
         ended = workflows(ledger.database, repository)
         names = [None] if repository is None else [*names_of(ledger.database, repository)]
         for row in deleted(ledger.database, repository):

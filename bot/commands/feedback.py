@@ -44,14 +44,12 @@ def report(
     from bot.feedback.report import as_json as to_json
     from bot.kept_config import choices_of, kept_config, operator_layer
     from bot.service.prepare import read_settings
-    from bot.store.lookup import existing_ledger
+    from bot.store.lookup import existing_ledger, no_ledger
 
     settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
     with existing_ledger(settings) as ledger:
         if ledger is None:
-            raise FatalError(
-                "there is no ledger yet: name its folder with --data-dir, or start marginalia serve"
-            )
+            raise no_ledger(settings)
         feedback = Feedback(ledger.database)
         number = None
         config = operator_layer(settings)[0]

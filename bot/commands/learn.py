@@ -32,17 +32,19 @@ def learn(
     Bots, thanks and remarks that nothing followed are left out, and no names are kept. Makes a
     retrieval index, a training set and the calibration's first data.
     """
+    from bot.commands.names import checked_repository
     from bot.errors import FatalError
     from bot.learn.harvest import harvest
     from bot.learn.store import Learnt, shares
-    from bot.service.prepare import read_settings
-    from bot.store.ledger import Ledger
+    from bot.service.prepare import open_ledger, read_settings
 
     if (repository is None) == (export is None):
         raise FatalError("say what to learn from: OWNER/REPO, or --repo DIR with an export")
     settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
-    ledger = Ledger(settings.database, pool_size=1)
-    ledger.migrate()
+    checked_repository(repository, "learn")
+    if export is not None and not export.exists():
+        raise FatalError(f"--repo {export}: there is no such folder")
+    ledger = open_ledger(settings)
 
     def tell(line: str) -> None:
         if not quiet:
@@ -78,13 +80,10 @@ def _from_export(ledger: Ledger, folder: Path, tell: Callable[[str], None]) -> N
     import time
     from collections import Counter
 
-    from bot.errors import FatalError
     from bot.learn.export import batches
     from bot.learn.remarks import told as told_counts
     from bot.learn.store import Learnt
 
-    if not folder.exists():
-        raise FatalError(f"--repo {folder}: there is no such folder")
     learnt = Learnt(ledger.database)
     source = f"export:{folder.resolve()}"
     before = learnt.place(source)

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from bot.settings import Settings
+    from bot.store.ledger import Ledger
     from bot.store.tables import Job
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on (127.0.0.1).")]
@@ -58,6 +61,7 @@ def serve(
     """Web and worker together; without an App or a token, first the set-up page."""
     from bot.service.prepare import make_folder, open_ledger, read_settings, share_metrics
     from bot.service.supervisor import Supervisor
+    from bot.service.web import check_address
     from bot.settings import SettingsError
 
     given = _given(host, port, data_dir, allow_unsigned, shadow, poll, plain_logs)
@@ -71,6 +75,8 @@ def serve(
     supervisor = Supervisor(env)
     supervisor.listen()
     settings = _after_set_up(settings, given, supervisor)
+    # what the processes would end with again and again is said here, once
+    _check_identity(settings)
     commands = {"worker": _own("worker")}
     if settings.poll_repositories and not settings.secrets and not settings.allow_unsigned:
         _say("Polling only: without a webhook secret there is no webhook.")
@@ -79,9 +85,11 @@ def serve(
             settings.check_web()
         except SettingsError as error:
             raise FatalError(str(error)) from error
+        check_address(settings.host, settings.port)
         commands["web"] = _own("web")
-        _say(f"Webhook: http://{settings.host}:{settings.port}/webhook")
     open_ledger(settings).close()
+    if "web" in commands:
+        _say(f"Webhook: http://{settings.host}:{settings.port}/webhook")
     supervisor.run(commands, settings.drain + 35)
 
 
@@ -96,10 +104,18 @@ def _typed(token: str) -> str:
 def _after_set_up(settings: Settings, given: dict[str, Any], supervisor: Any) -> Settings:
     """Serve the set-up page until the App is made; the settings with it."""
     from bot.service.prepare import read_settings
+    from bot.service.web import check_address
     from bot.web.setup import SetupDesk
 
     desk = SetupDesk(settings)
-    token = desk.open_for_business()
+    if desk.needed():
+        check_address(settings.host, settings.port)
+    try:
+        token = desk.open_for_business()
+    except OSError as error:
+        raise FatalError(
+            f"MARGINALIA_DATA_DIR: {settings.data_dir}: {error.strerror}: give a folder to write in"
+        ) from error
     if token is None:
         return settings
     _say("There is no App and no token yet. Make the App here (the address works once):")
@@ -108,6 +124,17 @@ def _after_set_up(settings: Settings, given: dict[str, Any], supervisor: Any) ->
     if not made:
         raise typer.Exit
     return read_settings(**given)
+
+
+def _check_identity(settings: Settings) -> None:
+    """Refuse an App or a token that no worker could use."""
+    from bot.settings import SettingsError
+    from bot.wiring import identity_of
+
+    try:
+        identity_of(settings)
+    except SettingsError as error:
+        raise FatalError(str(error)) from error
 
 
 def web(
@@ -120,6 +147,7 @@ def web(
 ) -> None:
     """The webhook alone: verifies, records, answers."""
     from bot.service.prepare import open_ledger, read_settings
+    from bot.service.web import check_address
     from bot.settings import SettingsError
 
     settings = read_settings(
@@ -132,6 +160,7 @@ def web(
         settings.check_web()
     except SettingsError as error:
         raise FatalError(str(error)) from error
+    check_address(settings.host, settings.port)
     open_ledger(settings).close()
 
     def make() -> Flask:
@@ -223,7 +252,7 @@ def list_jobs(
     wrong = sorted(set(state or ()) - known)
     if wrong:
         raise FatalError(f"--state {wrong[0]}: there is {', '.join(sorted(known))}")
-    with _ledger(data_dir) as ledger:
+    with _ledger(data_dir) as (ledger, _):
         for job in ledger.jobs.recent(tuple(state or ()), limit):
             if as_json:
                 _say(json.dumps(_job(job)))
@@ -236,7 +265,7 @@ def list_jobs(
 @jobs_app.command("show")
 def show_job(name: Annotated[str, typer.Argument(metavar="JOB")], data_dir: DataDir = None) -> None:
     """Everything that the ledger knows of one job, as JSON."""
-    with _ledger(data_dir) as ledger:
+    with _ledger(data_dir) as (ledger, _):
         job = ledger.jobs.get(name)
         if job is None:
             raise FatalError(f"there is no job {name}: see marginalia jobs list")
@@ -260,10 +289,8 @@ def retry_job(
 ) -> None:
     """Queue a parked, failed, skipped or cancelled job again."""
     from bot.jobs.queue import JobQueue
-    from bot.service.prepare import read_settings
 
-    with _ledger(data_dir) as ledger:
-        settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
+    with _ledger(data_dir) as (ledger, settings):
         queue = JobQueue(settings.database, settings.job_version)
         try:
             kind, _, number = name.partition(":")
@@ -278,20 +305,17 @@ def retry_job(
     _say(f"{name}: queued")
 
 
-class _ledger:
-    """The ledger of the settings, closed at the end."""
+@contextmanager
+def _ledger(data_dir: Path | None) -> Iterator[tuple[Ledger, Settings]]:
+    """The ledger that is there, and the settings that name it; none is made here."""
+    from bot.service.prepare import read_settings
+    from bot.store.lookup import existing_ledger, no_ledger
 
-    def __init__(self, data_dir: Path | None) -> None:
-        self._overrides = {} if data_dir is None else {"data_dir": data_dir}
-
-    def __enter__(self) -> Any:
-        from bot.service.prepare import open_ledger, read_settings
-
-        self._open = open_ledger(read_settings(**self._overrides))
-        return self._open
-
-    def __exit__(self, *_error: object) -> None:
-        self._open.close()
+    settings = read_settings(**({} if data_dir is None else {"data_dir": data_dir}))
+    with existing_ledger(settings) as ledger:
+        if ledger is None:
+            raise no_ledger(settings)
+        yield ledger, settings
 
 
 def _job(job: Job) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot import logs
@@ -40,9 +41,14 @@ def share_metrics(folder: Path) -> None:
     Must come before the first counter is made.
     """
     shared = folder / "metrics"
-    shared.mkdir(parents=True, exist_ok=True)
-    for old in shared.glob("*.db"):
-        old.unlink(missing_ok=True)
+    try:
+        shared.mkdir(parents=True, exist_ok=True)
+        for old in shared.glob("*.db"):
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise FatalError(
+            f"MARGINALIA_DATA_DIR: {shared}: {error.strerror}: give a folder to write in"
+        ) from error
     os.environ[SHARED_FOLDER] = str(shared)
 
 
@@ -50,8 +56,15 @@ def open_ledger(settings: Settings) -> Ledger:
     """The ledger, brought to this version with the queue's tables; raises ``FatalError``."""
     if not settings.database_url:
         make_folder(settings.data_dir)
-    ledger = Ledger(settings.database)
-    where = ledger.database.url.render_as_string(hide_password=True)
+    where = sa.make_url(settings.database).render_as_string(hide_password=True)
+    # a file in the data folder has not been named by this setting
+    setting = "MARGINALIA_DATABASE_URL" if settings.database_url else "MARGINALIA_DATA_DIR"
+    try:
+        ledger = Ledger(settings.database)
+    except OSError as error:
+        raise FatalError(
+            f"{setting}: {where}: its folder cannot be made: {error.strerror}"
+        ) from error
     try:
         # The queue's tables come first: who finds the ledger current may use both.
         if not ledger.database.is_current():
@@ -59,5 +72,5 @@ def open_ledger(settings: Settings) -> Ledger:
             ledger.migrate()
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).splitlines()[0]
-        raise FatalError(f"MARGINALIA_DATABASE_URL: {where}: {reason}") from error
+        raise FatalError(f"{setting}: {where}: {reason}") from error
     return ledger

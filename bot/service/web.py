@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,11 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from prometheus_client import multiprocess
 
 from bot import logs
+from bot.errors import FatalError
 from bot.metrics_export import SHARED_FOLDER
 from bot.settings import Settings
 
+BACKLOG = 1
 GRACE_SECONDS = 30
 HUNG_SECONDS = 60
 """A process that did not answer its master for so long is replaced."""
@@ -53,6 +56,26 @@ class WebServer(BaseApplication):  # type: ignore[misc]
     def load(self) -> Flask:
         """The application of one process."""
         return self._make()
+
+
+def check_address(host: str, port: int) -> None:
+    """Refuse an address where nothing can listen (``FatalError``), before anything starts.
+
+    The server itself would try five times and say each in two lines.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # as the server does: what only lingers after an end is no hindrance
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(BACKLOG)
+    except OSError as error:
+        raise FatalError(
+            f"cannot listen on {_bracketed(host)}:{port}: {error.strerror}: choose another address "
+            "by --host and --port (MARGINALIA_HOST, MARGINALIA_PORT), or stop what listens there"
+        ) from error
 
 
 def _bracketed(host: str) -> str:

@@ -50,6 +50,14 @@ def existing_ledger(settings: Settings) -> Iterator[Ledger | None]:
         ledger.close()
 
 
+def no_ledger(settings: Settings) -> FatalError:
+    """What a command says that needs one, where ``existing_ledger`` gave none."""
+    return FatalError(
+        f"there is no ledger in {settings.database_url or settings.data_dir}: name its folder by "
+        "--data-dir, or start marginalia serve"
+    )
+
+
 class ReadOnlyMemory:
     """The ledger's settings by name (``bot.github.policy.Memory``): what is put stays in here."""
 
