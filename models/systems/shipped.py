@@ -24,6 +24,7 @@ from models.systems.base import (
     answer_where_possible,
 )
 from models.systems.decision import Stakes, choose
+from models.systems.mending import mended
 from models.systems.soundness import parses_like
 from models.systems.views import View, views_of
 from models.tasks import Example, Prediction, Task
@@ -179,7 +180,8 @@ class ShippedSystem(System):
         """Revised texts with their probabilities, best first, and that of "nothing to revise".
 
         The answers of all models to all views of an example (``views_of``) are put together: a
-        text's probability is the mean over them, by the models' shares.
+        text's probability is the mean over them, by the models' shares. Those to an abstracted
+        method count for what they mean (``mending``).
         """
         way = ASKED[self.ready()]
         asked = [
@@ -196,6 +198,9 @@ class ShippedSystem(System):
             found = generator.revise([cut.window for _, _, cut in asked], answers=wanted)
             for (place, view, cut), answers in zip(asked, found, strict=True):
                 pools[place].add(view, cut, answers, share)
+        for pool, example in zip(pools, examples, strict=True):
+            if example.abstracted:
+                pool.mend(example)
         return [pool.ranked() for pool in pools]
 
     def _remarks(
@@ -271,6 +276,15 @@ class _Pool:
             own = view.restored(text)
             if own is not None:
                 self.texts[own] = self.texts.get(own, 0.0) + share * answer.probability
+
+    def mend(self, example: Example) -> None:
+        """Put each text with a slip to the one that was meant; the source itself is no revision."""
+        source, mend = example.unmarked().split(), mended(example)
+        texts, self.texts = self.texts, {}
+        for text, mass in texts.items():
+            meant = mend(text)
+            if meant.split() != source:
+                self.texts[meant] = self.texts.get(meant, 0.0) + mass
 
     def ranked(self) -> tuple[list[tuple[float, str]], float]:
         """Each text's mean probability over the views, best first, and that of ``<none>``."""
