@@ -13,7 +13,6 @@ import os
 import re
 import sqlite3
 import sys
-import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar, Self
@@ -23,18 +22,15 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 from pydantic_settings import SettingsError as NotReadable
 
 from bot.repo_config import MODEL_DEFAULT, MODEL_OFF, Analyzer
 from bot.review.claims import READ_OFF, WAIT_S, ClaimChoice, unknown_source
+from bot.settings_problems import SettingsError as SettingsError
+from bot.settings_problems import TomlFile, in_words
 
 APP_FILE = "app.toml"
-
-
-class SettingsError(Exception):
-    """A setting is wrong; the message says which, where and what to do."""
 
 
 class Settings(BaseSettings):
@@ -163,6 +159,14 @@ class Settings(BaseSettings):
         if level not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
             raise ValueError("must be one of DEBUG, INFO, WARNING, ERROR")
         return level
+
+    @field_validator("poll_repositories")
+    @classmethod
+    def _names_of_repositories(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if not re.fullmatch(r"[^/\s]+/[^/\s]+", name):
+                raise ValueError(f'"{name}" is not a repository: write owner/name')
+        return value
 
     @field_validator("models")
     @classmethod
@@ -309,7 +313,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, environment, the operator's TOML, set-up's TOML: the first that says wins."""
-        operator = TomlConfigSettingsSource(settings_cls, config_file(cls.trusts_folder))
+        operator = TomlFile(settings_cls, config_file(cls.trusts_folder))
         data_dir = (
             init_settings().get("data_dir")
             or env_settings().get("data_dir")
@@ -318,7 +322,7 @@ class Settings(BaseSettings):
         )
         if data_dir is None:
             return init_settings, env_settings, operator
-        made = TomlConfigSettingsSource(settings_cls, Path(str(data_dir)) / APP_FILE)
+        made = TomlFile(settings_cls, Path(str(data_dir)) / APP_FILE)
         return init_settings, env_settings, operator, made
 
 
@@ -374,16 +378,9 @@ def load(kind: type[Settings] = Settings, /, **overrides: object) -> Settings:
     try:
         return kind(**given)  # type: ignore[arg-type]
     except ValidationError as error:
-        lines = []
-        for item in error.errors(include_url=False, include_input=False):
-            name = ".".join(str(part) for part in item["loc"])
-            where = f"MARGINALIA_{name.upper()}" if name else "settings"
-            lines.append(f"{where}: {item['msg'].removeprefix('Value error, ')}")
-        raise SettingsError("; ".join(lines)) from None
+        raise SettingsError(in_words(error, kind.model_fields)) from None
     except NotReadable as error:
         # a list or a table that is no JSON; the cause says where in it
-        name = re.search(r'field "(\w+)"', str(error))
-        where = f"MARGINALIA_{name[1].upper()}" if name else "settings"
+        field = re.search(r'field "(\w+)"', str(error))
+        where = f"MARGINALIA_{field[1].upper()}" if field else "settings"
         raise SettingsError(f"{where}: not JSON ({error.__cause__})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"settings file is not TOML: {error}") from None

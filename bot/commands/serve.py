@@ -67,8 +67,8 @@ def serve(
     given = _given(host, port, data_dir, allow_unsigned, shadow, poll, plain_logs)
     if token is not None:
         given["token"] = _typed(token)
-    env = {**os.environ, **_environment(given)}
     settings = read_settings(**given)
+    env = {**_without_mistyped(), **_environment(given)}
     make_folder(settings.data_dir)
     share_metrics(settings.data_dir)
     env["PROMETHEUS_MULTIPROC_DIR"] = os.environ["PROMETHEUS_MULTIPROC_DIR"]
@@ -91,6 +91,20 @@ def serve(
     if "web" in commands:
         _say(f"Webhook: http://{settings.host}:{settings.port}/webhook")
     supervisor.run(commands, settings.drain + 35)
+
+
+def _without_mistyped() -> dict[str, str]:
+    """The environment without variables that are nearly a setting, which are told here.
+
+    A slip there (``MARGINALIA_SHADOWS``) would else be seen only by what is posted.
+    """
+    from bot.settings import Settings
+    from bot.settings_problems import mistyped
+
+    slips = mistyped(os.environ, Settings.model_fields)
+    for name, near in slips.items():
+        sys.stderr.write(f"marginalia: {name} is no setting and does nothing: use {near}\n")
+    return {name: value for name, value in os.environ.items() if name not in slips}
 
 
 def _typed(token: str) -> str:
@@ -153,6 +167,7 @@ def web(
     settings = read_settings(
         **_given(host, port, data_dir, allow_unsigned, False, None, plain_logs)
     )
+    _without_mistyped()
     if set_up:
         _serve_set_up(settings)
         return
@@ -203,6 +218,7 @@ def worker(
     from bot.wiring import build_services, chores_of, identity_of, load_reviewer
 
     settings = read_settings(**_given(None, None, data_dir, False, shadow, poll, plain_logs))
+    _without_mistyped()
     ledger = open_ledger(settings)
     metrics = Metrics()
     try:

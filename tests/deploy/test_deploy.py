@@ -79,6 +79,19 @@ def test_the_actions_scripts_take_no_text_from_expressions():
     assert all(entry["description"] for entry in inputs.values())
 
 
+def test_every_setting_is_in_the_table_of_settings():
+    text = (DEPLOY / "README.md").read_text("utf-8")
+    rows = "\n".join(line for line in text.splitlines() if line.startswith("| `MARGINALIA_"))
+    named = set(re.findall(r"`MARGINALIA_([A-Z_]+)`", rows.replace("` or `", "`, `")))
+    assert named == {name.upper() for name in Settings.model_fields}
+    # numbers in brackets are the defaults
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.default, (int, float)) and not isinstance(field.default, bool):
+            row = next(line for line in rows.splitlines() if f"`MARGINALIA_{name.upper()}`" in line)
+            shown = {float(n.replace(",", "")) for n in re.findall(r"\b\d[\d,]*(?:\.\d+)?", row)}
+            assert field.default in shown | {number * 2**20 for number in shown}, row
+
+
 ELSEWHERE = {
     "where things are kept": "data_dir database_url retention_days body_retention_days",
     "the web side": "host port web_processes web_threads webhook_secret previous_webhook_secret "

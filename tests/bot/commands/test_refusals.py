@@ -147,3 +147,11 @@ def test_what_learn_makes_is_its_owners_alone(tmp_path) -> None:
     (tmp_path / "export").mkdir()
     call("learn", "--repo", "export")
     assert (tmp_path / "marginalia-data").stat().st_mode & 0o077 == 0
+
+
+def test_a_slip_in_a_variables_name_is_told_by_serve(monkeypatch, taken) -> None:
+    use(monkeypatch, **TOKEN, MARGINALIA_SHADOWS="true")
+    done = call("serve", "--port", taken)
+    assert done.err.splitlines()[0] == (
+        "marginalia: MARGINALIA_SHADOWS is no setting and does nothing: use MARGINALIA_SHADOW"
+    )
