@@ -117,6 +117,15 @@ class RepositoriesChanged:
     removed: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RepositoryNamed:
+    """A repository was renamed or transferred: its name now, and before ("" where not told)."""
+
+    repository_id: int
+    repository: str
+    before: str
+
+
 Action = (
     RequestReview
     | CancelPull
@@ -128,6 +137,7 @@ Action = (
     | PullSeen
     | InstallationChanged
     | RepositoriesChanged
+    | RepositoryNamed
 )
 
 

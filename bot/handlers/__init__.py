@@ -1,7 +1,15 @@
 """One module a concern; each has ``ROUTES``, from event and action to a pure handler."""
 
 from bot.events import Router
-from bot.handlers import approval, checks, comments, installations, pulls, threads
+from bot.handlers import (
+    approval,
+    checks,
+    comments,
+    installations,
+    pulls,
+    repositories,
+    threads,
+)
 
 
 def router() -> Router:
@@ -13,4 +21,5 @@ def router() -> Router:
         checks.ROUTES,
         approval.ROUTES,
         installations.ROUTES,
+        repositories.ROUTES,
     )

@@ -19,10 +19,12 @@ from bot.events import (
     PressButton,
     PullSeen,
     RepositoriesChanged,
+    RepositoryNamed,
     RequestReview,
     Router,
     RunCommand,
     ThreadChanged,
+    moment,
 )
 from bot.feedback.watcher import Moment
 from bot.jobs.approve import Approver
@@ -32,7 +34,8 @@ from bot.jobs.queue import JobQueue
 from bot.jobs.services import Services, Watch, watch_nothing
 from bot.jobs.stall import Stalls
 from bot.logs import delivery_log
-from bot.payload import Malformed, parse
+from bot.payload import Malformed, Payload, parse
+from bot.renames import Names
 from bot.settings import Settings
 from bot.store.ledger import Ledger
 from bot.store.tables import Delivery, DeliveryState
@@ -64,6 +67,7 @@ class Deliverer:
         self._stalls = stalls or Stalls(settings.stall_after)
         self._approver = Approver(ledger, queue, services.forge)
         self._watcher = services.watcher
+        self._names = Names(ledger.database, settings.data_dir)
 
     def run(self, delivery_id: int, dispatch: int) -> str:
         """Carry out one dispatch of a delivery; how it ended, in a word."""
@@ -106,11 +110,22 @@ class Deliverer:
             return DeliveryState.IGNORED, f"the same body as delivery {same}"
         if row.body is None:
             return DeliveryState.FAILED, "its body is no longer kept"
-        routed = self._router.route(row.event, parse(row.body), self._context)
+        payload = parse(row.body)
+        routed = self._router.route(row.event, payload, self._context)
         if not routed.actions:
             return DeliveryState.IGNORED, routed.reason
+        if not any(isinstance(one, RepositoryNamed) for one in routed.actions):
+            self._note_name(payload)
         notes = [self._perform(row, action) for action in routed.actions]
         return DeliveryState.HANDLED, "; ".join(notes)
+
+    def _note_name(self, payload: Payload) -> None:
+        """A repository's name as the delivery shows it, where it also shows since when at most."""
+        at = moment(payload, "repository.updated_at")
+        number = payload.maybe_number("repository.id")
+        name = payload.maybe_text("repository.full_name")
+        if at is not None and number is not None and name:
+            self._names.seen(number, name, at)
 
     def _perform(self, row: Delivery, action: Action) -> str:
         match action:
@@ -166,6 +181,10 @@ class Deliverer:
                 return f"comment {state}" if ours else "not our comment"
             case InstallationChanged():
                 return self._installation(action, row)
+            case RepositoryNamed(number, name, before):
+                at = moment(parse(row.body or b""), "repository.updated_at") or row.received_at
+                moved = self._names.seen(number, name, at, before)
+                return f"was {', '.join(moved)}" if moved else "name noted"
             case RepositoriesChanged(installation_id, added, removed):
                 self._ledger.memory.change_repositories(installation_id, dict(added), removed)
                 if removed:

@@ -13,10 +13,19 @@ from bot.feedback.tables import ApprovalRow, OutcomeRow
 from bot.jobs.queue import review_workflow
 from bot.learn.registry import KEPT, Condition, Kept, Whose
 from bot.store.database import Database
-from bot.store.tables import UNFINISHED, Delivery, InstalledRepository, Job, ReviewRow
+from bot.store.tables import (
+    UNFINISHED,
+    Delivery,
+    InstalledRepository,
+    Job,
+    ReviewRow,
+    SettingRow,
+)
 
 Row = dict[str, Any]
 BATCH = 500
+NAME = "name"
+"""The setting of a repository's scope with its present and its older names."""
 
 
 def exported(
@@ -132,7 +141,7 @@ def _whose(database: Database, repository: str | None) -> Whose | None:
         return None
     name = repository.lower()
     with database.read() as session:
-        seen = _seen(session)
+        seen = names_seen(session)
     numbers = {number for number, known in seen if known == name}
     # a name that another repository has had as well may be that one's now
     others = {known for number, known in seen if number not in numbers}
@@ -140,10 +149,15 @@ def _whose(database: Database, repository: str | None) -> Whose | None:
     return Whose(name, tuple(sorted(numbers)), tuple(sorted(names | {name})))
 
 
-def _seen(session: Session) -> set[tuple[int, str]]:
+def names_seen(session: Session) -> set[tuple[int, str]]:
     """Every repository's number with every name under which it was seen, in lower case."""
     found: set[tuple[int, str]] = set()
     for table in (OutcomeRow, ReviewRow, ApprovalRow, Job, Delivery, InstalledRepository):
         query = sa.select(table.repository_id, sa.func.lower(table.repository)).distinct()
         found |= {(number, name) for number, name in session.execute(query) if number and name}
+    # rows that were put under a new name (bot.renames) tell of the older ones no more
+    query = sa.select(SettingRow.scope, SettingRow.value).where(SettingRow.key == NAME)
+    for scope, value in session.execute(query):
+        number = int(scope.rpartition(":")[2])
+        found |= {(number, name) for name in (value["name"].lower(), *value["older"])}
     return found

@@ -88,6 +88,14 @@ def _write_index(folder: Path, remarks: Sequence[Remark]) -> None:
     system.save(folder)
 
 
+def move_harvest(data_dir: Path, old: str, new: str) -> None:
+    """What was made of a repository's remarks, under its new name; what is there stays."""
+    before, after = folder_of(data_dir, old), folder_of(data_dir, new)
+    if before.is_dir() and not after.exists():
+        after.parent.mkdir(parents=True, exist_ok=True)
+        before.rename(after)
+
+
 def drop_harvest(data_dir: Path, repository: str | None = None) -> None:
     """Delete what was made of a repository's remarks, or of all."""
     folder = data_dir / "learnt" if repository is None else folder_of(data_dir, repository)

@@ -52,6 +52,7 @@ EVENTS = (
     "pull_request_review",
     "pull_request_review_comment",
     "pull_request_review_thread",
+    "repository",
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,33}")
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")

@@ -54,6 +54,10 @@ class Double(Running):
         """A repository's number."""
         return int(self.call("GET", f"/repos/{repo}")["id"])
 
+    def rename(self, repo: str, name: str) -> str:
+        """Rename a repository within its owner; its new full name."""
+        return str(self.call("PATCH", f"/repos/{repo}", {"name": name})["full_name"])
+
     def fork(self, repo: str, owner: str) -> str:
         """Fork a repository; the fork's full name."""
         return str(self.call("POST", f"/repos/{repo}/forks", {"owner": owner})["full_name"])

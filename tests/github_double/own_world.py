@@ -87,6 +87,21 @@ def show_repo(owner: str, name: str) -> Response:
     return answer({"id": repo.id, "full_name": repo.full_name})
 
 
+@blueprint.patch(_REPO)
+def rename_repo(owner: str, name: str) -> Response:
+    """Another name for the same repository; nothing is redirected, for the old one may be taken."""
+    repo = repo_of(owner, name)
+    new = body()["name"]
+    if f"{owner}/{new}".lower() in world().repos:
+        raise ApiError(422, f"{owner}/{new} is there already")
+    del world().repos[repo.full_name.lower()]
+    old, repo.name, repo.updated_at = repo.name, new, now()
+    world().repos[repo.full_name.lower()] = repo
+    changes = {"changes": {"repository": {"name": {"from": old}}}}
+    announce(world(), "repository", "renamed", repo, repo.owner, changes)
+    return answer({"id": repo.id, "full_name": repo.full_name})
+
+
 @blueprint.post(f"{_REPO}/forks")
 def make_fork(owner: str, name: str) -> Response:
     fork = world().fork_repo(repo_of(owner, name), body()["owner"])

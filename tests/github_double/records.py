@@ -134,6 +134,7 @@ class Repo:
     events: list[dict[str, Any]] = field(default_factory=list)
     created_at: str = field(default_factory=now)
     pushed_at: str = field(default_factory=now)
+    updated_at: str = field(default_factory=now)
 
     @property
     def full_name(self) -> str:

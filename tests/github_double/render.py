@@ -177,7 +177,7 @@ def repo(root: str, record: Repo) -> Json:
         "disabled": False,
         "pushed_at": record.pushed_at,
         "created_at": record.created_at,
-        "updated_at": record.pushed_at,
+        "updated_at": record.updated_at,
         "license": None,
         "topics": [],
         "is_template": False,

@@ -80,8 +80,10 @@ class World:
         """A new empty repository; the owner is made on first mention."""
         owner, name = full_name.split("/")
         account = self.account(owner, "User" if owner_type == "User" else "Organization")
-        git = GitRepo.create(self.git_folder / owner / f"{name}.git")
-        repo = Repo(self.next_id(), account, name, git, private=private)
+        number = self.next_id()
+        # by its number: a name may have been another repository's before
+        git = GitRepo.create(self.git_folder / owner / f"{name}-{number}.git")
+        repo = Repo(number, account, name, git, private=private)
         self.repos[full_name.lower()] = repo
         return repo
 
