@@ -81,6 +81,8 @@ def _finding(row: dict[str, Any], path: str, index: LineIndex | None) -> Finding
         return None
     if code in ("F401", "F811") and _is_fixture(row["message"], path, index):
         return None
+    if code is not None and code.startswith("ASYNC2") and _is_awaited(row["location"], index):
+        return None
     if code == "T100" and row["message"].startswith("Import"):
         # a tool may well work with a debugger; a call that stops the program is another thing
         return None
@@ -102,6 +104,17 @@ def _finding(row: dict[str, Any], path: str, index: LineIndex | None) -> Finding
         url=row.get("url") or "",
         fix=_fix(row.get("fix"), index),
     )
+
+
+def _is_awaited(start: dict[str, int], index: LineIndex | None) -> bool:
+    """Whether a call that is said to block is awaited: then it is not the one it looks like.
+
+    A client's class, for example, is told by its name, and an asynchronous one may have the same.
+    """
+    if index is None:
+        return False
+    before = index.text[: index.offset(start["row"], start["column"] - 1)]
+    return re.search(r"\bawait[\s(]*$", before) is not None
 
 
 def _names_its_own_class(message: str, line: int, index: LineIndex | None) -> bool:

@@ -147,3 +147,19 @@ def test_every_message_is_a_sentence():
     for code, message in ruff_rules.MESSAGES.items():
         assert message.endswith("."), code
         assert len(message) <= 140, code
+
+
+def test_an_awaited_call_blocks_nothing() -> None:
+    text = """\
+import httpx
+
+
+async def fetch(url):
+    client = httpx.Client()
+    first = {0}client.get(url)
+    return first, {0}(
+        client.get(url)
+    )
+"""
+    assert [one.rule for one in findings(text.format(""))] == ["ASYNC212", "ASYNC212"]
+    assert findings(text.format("await ")) == ()
