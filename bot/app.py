@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, current_app, jsonify
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
@@ -13,10 +15,13 @@ from bot.handlers import router
 from bot.jobs.queue import JobQueue
 from bot.metrics_export import Metrics, exposition
 from bot.settings import Settings
+from bot.store.database import said_by
 from bot.store.ledger import Ledger
 from bot.store.recorder import Recorder
 from bot.web.prefix import UnderPrefix, prefix_of
 from bot.webhook import EXTENSION, Receiver, webhook
+
+log = logging.getLogger(__name__)
 
 alive = Blueprint("alive", __name__)
 health = Blueprint("health", __name__)
@@ -63,6 +68,8 @@ def create_app(
         app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     app.register_error_handler(RequestEntityTooLarge, _too_large)
     app.register_error_handler(HTTPException, _plain_error)
+    app.register_error_handler(SQLAlchemyError, _ledger_away)
+    app.register_error_handler(ParseException, _broken_body)
     return app
 
 
@@ -119,6 +126,22 @@ def _too_large(_error: RequestEntityTooLarge) -> tuple[Response, int]:
     state.metrics.refused(413)
     limit = state.settings.max_body_bytes
     return jsonify(status="refused", reason=f"body: more than {limit} bytes"), 413
+
+
+def _broken_body(error: Exception) -> tuple[Response, int]:
+    """The server reads a body only when it is asked for, so its faults come up in a view."""
+    web_state().metrics.refused(400)
+    reason = f"body: badly chunked ({type(error).__name__})"
+    log.warning("request refused", extra={"status": 400, "reason": reason})
+    return jsonify(status="refused", reason=reason), 400
+
+
+def _ledger_away(error: SQLAlchemyError) -> tuple[Response, int]:
+    """A page cannot be made while the database is away or its disk is full."""
+    log.error("the ledger is away", extra={"reason": said_by(error)})
+    response = jsonify(status="unavailable", reason="the ledger is away: try again")
+    response.headers["Retry-After"] = "60"
+    return response, 503
 
 
 def _plain_error(error: HTTPException) -> tuple[Response, int]:

@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
+from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import Database
 from bot.store.tables import (
@@ -154,12 +155,36 @@ def _by(name: str, text: str, label: str, rows: Sequence[sa.Row[str, int]]) -> G
 
 
 def exposition(metrics: Metrics, database: Database, lease: float) -> bytes:
-    """The text that Prometheus reads."""
-    ledger = CollectorRegistry()
-    ledger.register(LedgerCollector(database, lease))
+    """The text that Prometheus reads; without the ledger's part where the ledger is away."""
     if os.environ.get(SHARED_FOLDER):
         own = CollectorRegistry()
         MultiProcessCollector(own)  # type: ignore[no-untyped-call]
     else:
         own = metrics.registry
-    return generate_latest(own) + generate_latest(ledger)
+    return generate_latest(own) + generate_latest(_of_ledger(database, lease))
+
+
+def _of_ledger(database: Database, lease: float) -> CollectorRegistry:
+    """What the ledger holds: counted now, so that one that is away is known before it is said."""
+    ledger = CollectorRegistry()
+    up = Gauge(
+        "marginalia_ledger_up", "Whether the ledger can be read (1) or not (0)", registry=ledger
+    )
+    try:
+        counted = list(LedgerCollector(database, lease).collect())
+    except SQLAlchemyError:
+        return ledger
+    up.set(1)
+    ledger.register(_Counted(counted))
+    return ledger
+
+
+class _Counted(Collector):
+    """Metrics that are there already."""
+
+    def __init__(self, counted: Sequence[Metric]) -> None:
+        self._counted = counted
+
+    def collect(self) -> Iterator[Metric]:
+        """Them."""
+        yield from self._counted

@@ -23,6 +23,7 @@ from bot.logs import delivery_log
 from bot.metrics_export import Metrics
 from bot.payload import Malformed, Payload, parse
 from bot.settings import Settings
+from bot.store.database import said_by
 from bot.store.deliveries import NewDelivery
 from bot.store.recorder import Recorder
 from bot.store.tables import DeliveryState
@@ -210,8 +211,8 @@ def receive() -> tuple[Response, int]:
             metrics.refused(error.status)
             log.warning("delivery refused", extra={"status": error.status, "reason": str(error)})
             return jsonify(status="refused", reason=str(error)), error.status
-        except SQLAlchemyError:
-            log.exception("delivery not recorded")
+        except SQLAlchemyError as error:
+            log.error("delivery not recorded", extra={"reason": said_by(error)})
             response = jsonify(status="unavailable", reason="the ledger is away: deliver again")
             response.headers["Retry-After"] = "60"
             return response, 503

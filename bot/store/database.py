@@ -22,6 +22,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import event
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from bot.store.text import dump_json
@@ -107,6 +108,12 @@ class Database:
     def dispose(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+
+def said_by(error: SQLAlchemyError) -> str:
+    """What the database itself said, in one line and without the statement's values."""
+    lines = str(getattr(error, "orig", None) or type(error).__name__).splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def migration_config() -> Config:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import hmac
+import io
 import json
 import logging
 import random
@@ -16,6 +17,10 @@ from urllib.parse import urlencode
 import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
+from gunicorn.http.errors import (  # type: ignore[import-untyped]
+    ChunkMissingTerminator,
+    InvalidChunkSize,
+)
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -211,10 +216,43 @@ def test_the_ledger_away_is_503_and_says_when_to_come_back(
 ) -> None:
     with ledger.database.write() as session:
         session.execute(sa.text("ALTER TABLE deliveries RENAME TO gone"))
-    with caplog.at_level(logging.CRITICAL):
-        answer = post(client, PULL)
+    answer = post(client, PULL)
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "60"
+    (record,) = caplog.records
+    assert record.exc_info is None
+    assert "deliveries" in vars(record)["reason"]
+    assert "\n" not in vars(record)["reason"]
+    # what the processes counted themselves is still told, and that the rest is missing
+    text = client.get("/metrics").text
+    assert "marginalia_ledger_up 0.0" in text
+    assert "marginalia_acknowledgement_seconds_count 1.0" in text
+
+
+class _Broken(io.RawIOBase):
+    """A body that breaks while it is read, as the server's own."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _buffer: Any) -> int:
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [InvalidChunkSize(b"ZZ"), ChunkMissingTerminator(b"")])
+def test_a_badly_chunked_body_is_refused(client: FlaskClient, error: Exception) -> None:
+    answer = client.post(
+        "/webhook",
+        headers=headers(b""),
+        environ_overrides={"wsgi.input": _Broken(error), "wsgi.input_terminated": True},
+    )
+    assert answer.status_code == 400
+    assert answer.json["status"] == "refused"
+    assert answer.json["reason"].startswith("body: badly chunked (")
+    assert 'marginalia_deliveries_refused_total{status="400"} 1.0' in client.get("/metrics").text
 
 
 def test_health(client: FlaskClient, ledger: Ledger) -> None:
