@@ -99,6 +99,11 @@ def contents(repo: str, path: str, ref: str | None = None) -> Request:
     return Request("GET", f"{repository(repo)}/contents/{quote(path, safe='')}", params)
 
 
+def user(login: str) -> Request:
+    """What a person shows of themselves."""
+    return get(f"/users/{quote(login, safe='')}")
+
+
 def blob(repo: str, sha: str) -> Request:
     """A blob's bytes in base64, up to 100 MB."""
     return get(f"{repository(repo)}/git/blobs/{quote(sha, safe='')}")

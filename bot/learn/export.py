@@ -1,7 +1,7 @@
 """Reading history from a folder: JSON lines of review comments, plain or gzipped.
 
 A line is an object with ``diff_hunk`` and ``comment``; ``repo``, ``path``, ``line``, ``side``,
-``author``, ``followed`` and ``at`` are read where they are there.
+``author`` (a login), ``author_name``, ``followed`` and ``at`` are read where they are there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, TextIO
 
 from bot.errors import FatalError
 from bot.github.markers import is_ours
+from bot.learn.people import without_people
 from bot.learn.remarks import (
     Dropped,
     Remark,
     is_bot,
     is_small_talk,
     key_of,
-    without_people,
     without_text,
 )
 
@@ -91,24 +91,26 @@ def _open(path: Path) -> TextIO:
     return path.open("r", encoding="utf-8", errors="replace")
 
 
-def _authors(files: list[Path]) -> set[str]:
-    """The logins of all who wrote a line; a line that cannot be read names nobody."""
-    found: set[str] = set()
+def _authors(files: list[Path]) -> tuple[set[str], set[str]]:
+    """Logins and names of all who wrote a line; a line that cannot be read names nobody."""
+    logins: set[str] = set()
+    names: set[str] = set()
     for path in files:
         with _open(path) as handle:
             for text in handle:
-                if '"author"' not in text:
+                if '"author' not in text:
                     continue
                 try:
                     row = json.loads(text)
                 except ValueError:
                     continue
                 if isinstance(row, dict):
-                    found.add(str(row.get("author") or ""))
-    return found
+                    logins.add(str(row.get("author") or ""))
+                    names.add(str(row.get("author_name") or ""))
+    return logins, names
 
 
-def _remark(row: Any, name: str, people: set[str]) -> Remark | Dropped:
+def _remark(row: Any, name: str, people: tuple[set[str], set[str]]) -> Remark | Dropped:
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     hunk, said = row.get("diff_hunk"), row.get("comment")
@@ -118,7 +120,7 @@ def _remark(row: Any, name: str, people: set[str]) -> Remark | Dropped:
         return Dropped.BOT
     if is_ours(said):
         return Dropped.OURS
-    comment = without_people(said, people)
+    comment = without_people(said, *people)
     if is_small_talk(comment):
         return Dropped.SMALL_TALK
     if not hunk.strip():

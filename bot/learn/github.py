@@ -2,7 +2,8 @@
 
 Who took part is asked for before the first text is kept, and again by every run: a login that
 stands in a text is taken out whoever read the pull request where that person took part, and no
-name need be kept from one run to the next.
+name need be kept from one run to the next. Their display names are asked for one by one, so of
+those alone who took part in the pull request at hand.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from bot.github.errors import Answered
 from bot.github.markers import is_ours
 from bot.jobs.forge import PullRef, Transient
 from bot.learn.followed import Aftermath
+from bot.learn.people import without_people
 from bot.learn.remarks import (
     Dropped,
     Remark,
     is_bot,
     is_small_talk,
     key_of,
-    without_people,
     without_text,
 )
 
@@ -73,6 +74,7 @@ class History:
         self._tell = tell
         self._sleep = sleep
         self._people: set[str] | None = None
+        self._names: dict[str, str] = {}
         self.tally: Counter[str] = Counter()
 
     def batches(self, after: Place | None = None) -> Iterator[tuple[list[Remark], Place]]:
@@ -147,11 +149,12 @@ class History:
         if not rows:
             return []
         author = _login(pull)
-        people = self._everyone() | {author, *map(_login, rows)}
+        present = {author, *map(_login, rows)}
+        people = self._everyone() | present
         aftermath = Aftermath(self._heads, self._ref, str(pull["head"]["sha"]))
         made = []
         for row in sorted(rows, key=lambda row: int(row["id"])):
-            found = _dropped(row, author) or self._remark(row, people, aftermath)
+            found = _dropped(row, author) or self._remark(row, people, present, aftermath)
             if isinstance(found, Remark):
                 made.append(found)
                 self.tally["kept" if found.comment else Dropped.NOT_FOLLOWED] += 1
@@ -160,9 +163,10 @@ class History:
         return made
 
     def _remark(
-        self, row: dict[str, Any], people: set[str], aftermath: Aftermath
+        self, row: dict[str, Any], people: set[str], present: set[str], aftermath: Aftermath
     ) -> Remark | Dropped:
-        comment = without_people(str(row.get("body") or ""), people)
+        names = {self._name(login) for login in present if login and not is_bot(login)}
+        comment = without_people(str(row.get("body") or ""), people, names)
         hunk = str(row.get("diff_hunk") or "")
         line = row.get("original_line") or row.get("line")
         if is_small_talk(comment):
@@ -182,6 +186,18 @@ class History:
             at=datetime.fromisoformat(str(row["created_at"]).replace("Z", "+00:00")).timestamp(),
         )
         return without_text(made) if followed is False else made
+
+    def _name(self, login: str) -> str:
+        """A person's display name; "" where they give none, or are gone."""
+        if login not in self._names:
+            try:
+                row = self._patiently(lambda: self._api.data(rq.user(login)))
+            except Answered as error:
+                if error.status != 404:
+                    raise
+                row = {}
+            self._names[login] = str(row.get("name") or "")
+        return self._names[login]
 
     def _everyone(self) -> set[str]:
         """Who ever opened a pull request here or said something on a line of one."""

@@ -1,22 +1,19 @@
 """One remark of a person in a past review, without the person.
 
-Names, mentions and addresses are taken out before anything is kept; thanks, approvals and other
-small talk teach nothing and are dropped.
+Names, mentions and addresses are taken out before anything is kept (``bot.learn.people``); thanks,
+approvals and other small talk teach nothing and are dropped.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-_MENTION = re.compile(r"(?<![\w`/.@])@[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?(?![\w/])")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_PERSON_LINE = re.compile(r"(?im)^\s*(co-authored-by|signed-off-by|reviewed-by|cc)\s*:.*$")
-_PROFILE = re.compile(r"https?://github\.com/(?!orgs/)[A-Za-z0-9-]+(?=[\s)\].,]|$)")
-_WORD = re.compile(r"(?<![\w@-])[\w-]+")
+from bot.learn.people import SOMEONE
+
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SMALL_TALK = """
 thanks thank you thx ty cheers lgtm nice great good cool awesome perfect done fixed yes yep yeah no
@@ -25,9 +22,6 @@ idea work one job so much very for the this that will do updated addressed resol
 sounds too as well now in wow love like looks to me all a lot i it's is
 """
 _SMALL = frozenset(_SMALL_TALK.split())
-SOMEONE = "@someone"
-LEAST_LOGIN = 4
-"""A login of fewer characters is looked for as a mention only."""
 
 
 class Dropped(StrEnum):
@@ -72,24 +66,6 @@ class Remark:
 def without_text(remark: Remark) -> Remark:
     """A remark that nothing followed: what it said is not kept, that it was made is counted."""
     return replace(remark, diff_hunk="", comment="")
-
-
-def without_people(text: str, logins: Iterable[str] = ()) -> str:
-    """A text without mentions, addresses, trailers and profiles; code spans keep decorators.
-
-    ``logins`` are of people who took part: where one stands as a word, it goes too, unless it is
-    so short that it may be a word of its own.
-    """
-    known = {one.lower() for one in logins if len(one) >= LEAST_LOGIN}
-    text = _PERSON_LINE.sub("", text)
-    text = _EMAIL.sub("someone", text)
-    text = _PROFILE.sub("someone", text)
-    parts = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.DOTALL)
-    for at in range(0, len(parts), 2):
-        parts[at] = _MENTION.sub(SOMEONE, parts[at])
-        if known:
-            parts[at] = _WORD.sub(lambda m: SOMEONE if m[0].lower() in known else m[0], parts[at])
-    return "".join(parts).strip()
 
 
 def is_bot(login: str, kind: str = "") -> bool:

@@ -18,7 +18,8 @@ from typing import Protocol
 
 from rapidfuzz import fuzz
 
-from bot.learn.remarks import SOMEONE, Remark, is_small_talk
+from bot.learn.people import SOMEONE
+from bot.learn.remarks import Remark, is_small_talk
 from bot.learn.store import ORIGIN
 from models.change import Hunk, Line, LineKind, Side
 from models.review_types import Candidate, CandidateKind, Target

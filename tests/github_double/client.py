@@ -66,6 +66,10 @@ class Double(Running):
         """Give a person a role in a repository."""
         self.call("PUT", f"/repos/{repo}/collaborators/{login}", {"permission": permission})
 
+    def call_person(self, login: str, name: str) -> None:
+        """Give a person a display name."""
+        self.call("PATCH", f"/accounts/{login}", {"name": name})
+
     def push(
         self,
         repo: str,

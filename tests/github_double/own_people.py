@@ -28,6 +28,13 @@ _PULL = "/repos/<owner>/<name>/pulls/<int:number>"
 Json = dict[str, Any]
 
 
+@blueprint.patch("/accounts/<login>")
+def change_account(login: str) -> Response:
+    """What a person shows of themselves."""
+    world().account(login).name = body()["name"]
+    return answer({})
+
+
 @blueprint.post(f"{_PULL}/comments")
 def say(owner: str, name: str, number: int) -> Response:
     pull, data = pull_of_path(owner, name, number), body()

@@ -31,6 +31,7 @@ class Account:
     id: int
     login: str
     type: Literal["User", "Organization", "Bot"] = "User"
+    name: str | None = None
     created_at: str = field(default_factory=now)
 
 

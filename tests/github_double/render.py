@@ -52,7 +52,7 @@ def full_user(root: str, account: Account, *, private: bool) -> Json:
     """A public-user, or the caller's own private-user."""
     out = user(root, account)
     out.update(
-        name=account.login,
+        name=account.name,
         company=None,
         blog="",
         location=None,

@@ -17,7 +17,8 @@ import pytest
 from bot.feedback.tables import OutcomeRow
 from bot.learn.data import deleted, exported
 from bot.learn.export import batches
-from bot.learn.remarks import is_bot, is_small_talk, told, without_people
+from bot.learn.people import without_people
+from bot.learn.remarks import is_bot, is_small_talk, told
 from bot.learn.store import Learnt
 from bot.store.ledger import Ledger
 from models.systems.retrieval import Retrieval

@@ -62,10 +62,13 @@ def past(github: Double, tmp_path: Path, sqlite_template: Path) -> Life:
     """Six merged pull requests, one that was closed and one that is open."""
     life = a_life(github, tmp_path, sqlite_template, {"README.md": "A shop.\n"})
     github.settings(auto_deliver=False)
+    github.call_person("bob", "Bobby Tables")
+    github.call_person("alice", "Ally Mark")
     names = ["orders", "items", "users", "carts", "bills", "stock", "given-up", "later"]
     for at, name in enumerate(names):
         pull = life.open(file(name), name)
         said = f"{SAID} See what alice, alice-lee or zoe-late did with number {at} of them."
+        said += " Bobby Tables knows, and alice's Ally too: Mark it."
         first = remark(life, pull, name, said)
         if name == "orders":
             remark(life, pull, name, "Thanks!")
@@ -123,6 +126,8 @@ def test_pages_limits_and_what_is_merged_later(past: Life, monkeypatch: pytest.M
     text = " ".join(one.comment for one in found)
     assert "number 0 of them" in text
     assert not any(name in text for name in ("alice", "zoe", "carol", "bob", "number 1"))
+    assert not any(name in text for name in ("Bobby", "Tables", "Ally"))
+    assert "Mark it." in text
     before = len(past.github.calls("GET"))
     assert read(past, told, learnt) == 0
     again = [one["path"] + "?" + one["query"] for one in past.github.calls("GET")[before:]]
@@ -192,7 +197,10 @@ def test_kill_9_while_github_is_read_and_again(
     assert rows("two") == expected
     # alice-lee took part before the kill only, zoe-late after it only
     (carts,) = [text for path, _, text in rows("two") if path == "shop/bills.py"]
-    assert carts == f"{SAID} See what @someone, @someone or @someone did with number 4 of them."
+    assert carts == (
+        f"{SAID} See what @someone, @someone or @someone did with number 4 of them."
+        " someone knows, and @someone's someone too: Mark it."
+    )
 
 
 NEW = FETCH.format(name="prices").replace("attempt in range(3)", "attempt in range(5)")
