@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tests.github_double.git_store import FileSpec
+from tests.github_double.file_specs import FileSpec
 from tests.github_double.process import AppKeys, DoubleError, Json, Pull, Running, Violations
 from tests.github_double.records import Limits
 

@@ -6,7 +6,6 @@ over HTTP are the same objects.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import re
@@ -21,13 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-FileSpec = str | bytes | None | Mapping[str, str]
-"""What a path becomes in a commit.
-
-Text or bytes: a file with this content. ``None``: the path is deleted. A mapping: ``content``
-(text) or ``base64``, with an optional ``mode`` (``100755``, ``120000`` for a symbolic link); or
-``submodule``, the commit id that a submodule points at.
-"""
+from tests.github_double.file_specs import FileSpec, data_command, file_command
 
 _ENV = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -192,13 +185,13 @@ class GitRepo:
         out = [f"commit refs/heads/{branch}\n"]
         who = f"{name} <{name.replace(' ', '.').lower()}@example.test> {when} +0000\n"
         out.append(f"author {who}committer {who}")
-        body: list[bytes] = ["".join(out).encode(), _data(message.encode())]
+        body: list[bytes] = ["".join(out).encode(), data_command(message.encode())]
         if parent:
             body.append(f"from {parent}\n".encode())
         else:
             body.append(b"deleteall\n")
         for path, spec in files.items():
-            body.append(_file_command(path, spec))
+            body.append(file_command(path, spec))
         body.append(b"\n")
         with self._lock:
             self.run("fast-import", "--quiet", "--force", "--date-format=raw", stdin=b"".join(body))
@@ -390,26 +383,6 @@ def _split_patches(diff: bytes) -> list[bytes]:
         if in_hunks and out:
             out[-1].append(line)
     return [b"\n".join(lines).rstrip(b"\n") for lines in out]
-
-
-def _file_command(path: str, spec: FileSpec) -> bytes:
-    quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-    name = quoted.encode("utf-8", "surrogateescape")
-    if spec is None:
-        return b"D " + name + b"\n"
-    mode = "100644"
-    if isinstance(spec, Mapping):
-        if "submodule" in spec:
-            return b"M 160000 " + spec["submodule"].encode() + b" " + name + b"\n"
-        mode = spec.get("mode", mode)
-        content = base64.b64decode(spec["base64"]) if "base64" in spec else spec["content"].encode()
-    else:
-        content = spec.encode() if isinstance(spec, str) else spec
-    return f"M {mode} inline ".encode() + name + b"\n" + _data(content)
-
-
-def _data(content: bytes) -> bytes:
-    return f"data {len(content)}\n".encode() + content + b"\n"
 
 
 def _iso(when: int) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from tests.github_double import anchors
 from tests.github_double.errors import ApiError, invalid
-from tests.github_double.git_store import FileDiff, FileSpec, GitError
+from tests.github_double.file_specs import FileSpec
+from tests.github_double.git_store import FileDiff, GitError
 from tests.github_double.records import Account, Pull, Repo, now
 from tests.github_double.world import World
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from flask import Flask, Response
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from tests.github_double import own_control, own_people, own_world
+from tests.github_double import own_apps, own_control, own_people, own_world
 from tests.github_double.core import create_core
 from tests.github_double.errors import ApiError
 from tests.github_double.gateway import Gateway
@@ -32,6 +32,7 @@ def create_own(world: World) -> Flask:
     app.extensions["world"] = world
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.register_blueprint(own_world.blueprint)
+    app.register_blueprint(own_apps.blueprint)
     app.register_blueprint(own_people.blueprint)
     app.register_blueprint(own_control.blueprint)
 

@@ -1,86 +1,25 @@
-"""The pages' guard over HTTP: who comes in, who sees what, what a form must bring, the headers."""
+"""The pages' guard over HTTP: who sees what, what a form must bring, the headers."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 import requests
-import sqlalchemy as sa
-from pydantic import SecretStr
 
 from bot.feedback import approval
 from bot.handover import Handover
 from bot.kept_config import GOOD
 from bot.settings import Settings
 from bot.store.memory import repo_scope
-from bot.store.tables import WebSession
 from bot.web.access import FRESH_SECONDS, FRESH_TO_ACT_SECONDS
-from bot.web.people import SESSION_SECONDS, Sessions
-from tests.bot.web.site import REPO, Site, add_parked_job, add_waiting, furnish, running
-from tests.github_double import Double
+from bot.web.people import Sessions
+from tests.bot.web.site import REPO, add_parked_job, add_waiting
+from tests.bot.web.visitors import Browser, alice, bob, mallory, numbers, site, state_of
 
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    with (
-        Double(judge="never") as github,
-        running(github, tmp_path_factory.mktemp("site")) as made,
-    ):
-        yield made
-
-
-@pytest.fixture(scope="module")
-def numbers(site: Site):
-    return furnish(site)
-
-
-class Browser(requests.Session):
-    """Keeps cookies and follows redirects, as a browser would."""
-
-    def __init__(self, site: Site, login: str = "") -> None:
-        super().__init__()
-        self.site = site
-        if login:
-            site.sign_in_as(login)
-            assert self.look("/auth/github").url.endswith("/queue")
-
-    def look(self, path: str, **more) -> requests.Response:
-        return self.get(self.site.url + path, timeout=60, **more)
-
-    def submit(self, path: str, data: dict | None = None, csrf: bool = True) -> requests.Response:
-        sent = dict(data or {})
-        if csrf:
-            sent["csrf"] = self.csrf()
-        return self.post(self.site.url + path, data=sent, timeout=60)
-
-    def csrf(self) -> str:
-        page = self.look("/connections").text
-        return re.search(r'name="csrf" value="([0-9a-f]{64})"', page)[1]
-
-
-@pytest.fixture(scope="module")
-def alice(site, numbers):
-    return Browser(site, "alice")
-
-
-@pytest.fixture(scope="module")
-def bob(site, numbers):
-    return Browser(site, "bob")
-
-
-@pytest.fixture(scope="module")
-def mallory(site, numbers):
-    """Someone on GitHub who may see nothing here."""
-    return Browser(site, "mallory")
-
-
-def state_of(site: Site, number: int) -> str:
-    row = approval.get(site.ledger.database, number)
-    assert row is not None
-    return row.state
+__all__ = ["alice", "bob", "mallory", "numbers", "site"]
 
 
 # -- who sees what -----------------------------------------------------------------------------
@@ -210,99 +149,6 @@ def test_what_people_and_models_write_is_shown_and_never_run(site, alice):
     alice.submit(f"/queue/{number}/reject")
 
 
-# -- signing in --------------------------------------------------------------------------------
-
-
-def test_the_sign_in_has_a_state_and_a_proof(site, numbers):
-    nobody = Browser(site)
-    page = nobody.look("/auth/github?after=/jobs", allow_redirects=False)
-    query = parse_qs(urlsplit(page.headers["Location"]).query)
-    assert query["code_challenge_method"] == ["S256"]
-    assert len(query["state"][0]) >= 32
-    assert "HttpOnly" in page.headers["Set-Cookie"]
-    # a code that came to another browser, or with another state, is worth nothing
-    site.sign_in_as("alice")
-    back = requests.get(page.headers["Location"], allow_redirects=False, timeout=60)
-    stolen = back.headers["Location"]
-    assert requests.get(stolen, timeout=60).status_code == 400
-    forged = re.sub(r"state=[^&]*", "state=forged", stolen)
-    assert nobody.get(forged, timeout=60).status_code == 400
-    assert nobody.get(stolen, timeout=60).url == f"{site.url}/jobs"
-    # and is good once
-    assert nobody.get(stolen, timeout=60).status_code == 400
-
-
-def test_a_code_without_its_proof_is_refused_by_github(site, numbers):
-    first, second = Browser(site), Browser(site)
-    site.sign_in_as("alice")
-    begun = first.look("/auth/github", allow_redirects=False).headers["Location"]
-    back = requests.get(begun, allow_redirects=False, timeout=60).headers["Location"]
-    code = parse_qs(urlsplit(back).query)["code"][0]
-    # another browser injects that code into an attempt of its own
-    other = second.look("/auth/github", allow_redirects=False).headers["Location"]
-    state = parse_qs(urlsplit(other).query)["state"][0]
-    page = second.look(f"/auth/callback?code={code}&state={state}")
-    assert page.status_code == 400
-    assert "bad_verification_code" in page.text
-
-
-def test_who_does_not_agree_is_not_signed_in(site, numbers):
-    site.sign_in_as("")
-    page = Browser(site).look("/auth/github")
-    assert page.status_code == 400
-    assert "did not agree" in page.text
-    site.sign_in_as("alice")
-
-
-@pytest.mark.parametrize(
-    "after", ["//evil.example", "/\\evil.example", "https://evil.example", "/%0d%0aX: y", "queue"]
-)
-def test_the_way_back_stays_here(site, numbers, after):
-    site.sign_in_as("alice")
-    page = Browser(site).get(f"{site.url}/auth/github", params={"after": after}, timeout=60)
-    assert page.url.startswith(site.url + "/")
-    assert page.url == f"{site.url}/queue" or page.status_code == 404
-
-
-def test_signing_out_ends_it_here(site, numbers):
-    someone = Browser(site, "alice")
-    cookie = someone.cookies["marginalia"]
-    someone.submit("/sign-out")
-    again = requests.get(
-        f"{site.url}/queue", cookies={"marginalia": cookie}, allow_redirects=False, timeout=60
-    )
-    assert again.status_code == 302
-
-
-def test_signing_out_takes_the_token_back_at_github(site, numbers):
-    someone = Browser(site, "alice")
-    person = Sessions(site.ledger.database).find(someone.cookies["marginalia"], site.now())
-    asked = {"Authorization": f"Bearer {person.token}"}
-    assert requests.get(f"{site.github.url}/user", headers=asked, timeout=60).status_code == 200
-    someone.submit("/sign-out")
-    assert requests.get(f"{site.github.url}/user", headers=asked, timeout=60).status_code == 401
-    (call,) = site.github.calls("DELETE", "/applications/")[-1:]
-    assert (call["status"], call["body"]) == (204, {"access_token": "***"})
-    # where GitHub is away the person is signed out here all the same
-    another = Browser(site, "alice")
-    cookie = another.cookies["marginalia"]
-    site.github.fault("status", "DELETE", "/applications/*", status=503)
-    assert another.submit("/sign-out").status_code == 200
-    assert Sessions(site.ledger.database).find(cookie, site.now()) is None
-
-
-def test_where_no_app_is_the_page_says_what_to_do(site, numbers):
-    settings = site.settings.model_copy(
-        update={"app_id": None, "client_id": "", "client_secret": None, "token": SecretStr("x")}
-    )
-    client = site.app(settings).test_client()
-    page = client.get("/sign-in").text
-    for words in ("MARGINALIA_TOKEN", "/marginalia queue", "make an App", "marginalia serve"):
-        assert words in page
-    assert "Sign in with GitHub" not in page
-    assert client.get("/auth/github").status_code == 503
-
-
 def test_what_is_approved_in_a_persons_name_is_handed_over_sealed(site, numbers, alice):
     (number,) = add_waiting(site, pull=49, count=1)
     config = "mode: approve\naccepted_as: person\n"
@@ -337,39 +183,6 @@ def test_what_is_approved_in_a_persons_name_is_handed_over_sealed(site, numbers,
     alice.submit(f"/queue/{plain}/approve")
     with site.ledger.database.read() as session:
         assert session.get(approval.ApprovalRow, plain).sealed == ""
-
-
-def test_the_ledger_alone_gives_no_token_away(site, numbers):
-    someone = Browser(site, "alice")
-    cookie = someone.cookies["marginalia"]
-    with site.ledger.database.read() as session:
-        rows = session.execute(sa.select(WebSession)).scalars().all()
-    text = repr([(row.id, row.token) for row in rows])
-    assert "ghp_" not in text
-    assert cookie not in text
-    person = Sessions(site.ledger.database).find(cookie, site.now())
-    assert person is not None
-    assert person.token.startswith("ghp_")
-    assert person.token not in repr(person)
-
-
-def test_a_session_ends_by_itself(site, numbers):
-    sessions = Sessions(site.ledger.database)
-    cookie = sessions.begin("dora", "ghp_x", 1_000.0)
-    assert sessions.find(cookie, 1_000.0 + SESSION_SECONDS - 1).login == "dora"
-    assert sessions.find(cookie, 1_000.0 + SESSION_SECONDS) is None
-    assert sessions.find("", 1_000.0) is None
-    assert sessions.find(cookie[:-1] + "?", 1_000.0) is None
-
-
-def test_a_token_that_github_took_back_ends_the_session(site, numbers):
-    someone = Browser(site, "alice")
-    person = Sessions(site.ledger.database).find(someone.cookies["marginalia"], site.now())
-    site.github.call("DELETE", f"/tokens/{person.token}")
-    site.forget_access()
-    page = someone.look("/queue")
-    assert page.url.endswith("/sign-in")
-    assert Sessions(site.ledger.database).find(someone.cookies["marginalia"], site.now()) is None
 
 
 def test_while_github_is_away_nothing_new_is_shown_and_nothing_decided(site, numbers):
@@ -430,28 +243,6 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere(site, numbers, alice
             assert alice.look(address).status_code == 200
 
 
-def test_by_https_the_cookie_is_for_this_host_alone(site, numbers):
-    settings = site.settings.model_copy(update={"public_url": "https://bot.example"})
-    client = site.app(settings).test_client()
-    page = client.get("/auth/github")
-    assert "redirect_uri=https%3A%2F%2Fbot.example%2Fauth%2Fcallback" in page.headers["Location"]
-    assert "Secure" in page.headers["Set-Cookie"]
-    assert page.headers["Strict-Transport-Security"]
-    site.sign_in_as("alice")
-    back = requests.get(page.headers["Location"], allow_redirects=False, timeout=60).headers[
-        "Location"
-    ]
-    kept = re.search(r"marginalia_sign_in=([^;]+)", page.headers["Set-Cookie"])[1]
-    client.set_cookie("marginalia_sign_in", kept, path="/auth")
-    done = client.get(f"/auth/callback?{urlsplit(back).query}")
-    (cookie,) = [c for c in done.headers.getlist("Set-Cookie") if "__Host-marginalia=" in c]
-    assert "; Secure" in cookie
-    assert "; HttpOnly" in cookie
-    assert "; Path=/" in cookie
-    assert "SameSite=Lax" in cookie
-    assert "Domain" not in cookie
-
-
 def test_under_a_path_of_a_host_everything_stays_there(site, numbers):
     address = "https://tools.example/team/marginalia"
     settings = site.settings.model_copy(update={"public_url": address})
@@ -476,21 +267,6 @@ def test_under_a_path_of_a_host_everything_stays_there(site, numbers):
     assert "; Path=/team/marginalia" in cookie
     assert client.get("/healthz").json == {"status": "ok"}
     assert client.post("/team/marginalia/webhook").status_code in (400, 401, 403)
-
-
-def test_plain_http_that_others_could_read_is_no_place_to_sign_in(site, numbers):
-    client = site.app(site.settings).test_client()
-    page = client.get("/sign-in", headers={"Host": "bot.example"})
-    assert "https" in page.text
-    assert "/auth/github" not in page.text
-    assert client.get("/auth/github", headers={"Host": "bot.example"}).status_code == 503
-
-
-def test_without_the_oauth_client_the_operator_is_told(site, numbers):
-    settings = site.settings.model_copy(update={"client_secret": None})
-    page = site.app(settings).test_client().get("/sign-in")
-    assert "MARGINALIA_CLIENT_SECRET" in page.text
-    assert "/auth/callback" in page.text
 
 
 def test_the_webhook_and_health_are_as_they_were(site, numbers):

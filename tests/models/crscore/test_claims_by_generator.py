@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import torch
-from transformers import T5Config, T5ForConditionalGeneration
 from typer.testing import CliRunner
 
 from bot.commands.score import app, claims_reader
@@ -19,7 +17,7 @@ from models.crscore.claims.window import MOST_LINES, checkable, claim_windows
 from models.generators.base import Window
 from models.generators.line_edits import CLAIMS, EditCodec
 from models.training.tokenizer import train_tokenizer
-from models.training.trainer import save_model
+from tests.models.tiny import tiny_checkpoint
 
 DIFF = """@@ -10,4 +10,4 @@ def fetch(url):
      client = Client(url)
@@ -31,22 +29,7 @@ DIFF = """@@ -10,4 +10,4 @@ def fetch(url):
 
 
 def checkpoint(folder: Path, tasks: list[str]) -> Path:
-    tokenizer = train_tokenizer([*DIFF.splitlines(), "The timeout was raised."] * 30, 500)
-    torch.manual_seed(3)
-    config = T5Config(
-        vocab_size=tokenizer.get_vocab_size(), d_model=32, d_kv=8, d_ff=64, num_layers=1,
-        num_heads=4, num_decoder_layers=1, dropout_rate=0.0, tie_word_embeddings=True,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
-    )  # fmt: skip
-    card = {
-        "format": "line-edits-1",
-        "tasks": tasks,
-        "options": {},
-        "progress": {"step": 0, "examples": 0, "tokens": 0, "seconds": 0.0},
-        "validation": {},
-    }
-    save_model(folder, tokenizer, T5ForConditionalGeneration(config), card)
-    return folder
+    return tiny_checkpoint(folder, [*DIFF.splitlines(), "The timeout was raised."] * 30, tasks)
 
 
 @pytest.fixture(scope="module")

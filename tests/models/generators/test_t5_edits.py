@@ -7,13 +7,12 @@ import shutil
 
 import pytest
 import torch
-from transformers import AutoTokenizer, T5Config, T5ForConditionalGeneration
+from transformers import AutoTokenizer, T5ForConditionalGeneration
 
 from models.generators.base import GeneratorError, Window
 from models.generators.line_edits import apply_edits
 from models.generators.t5_edits import T5EditGenerator
-from models.training.tokenizer import train_tokenizer
-from models.training.trainer import save_model
+from tests.models.tiny import tiny_checkpoint
 
 CODE = ("def f(x):", "    y = x + 1", "    return y")
 LONGER = (
@@ -29,22 +28,8 @@ LONGER = (
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("tiny")
-    tokenizer = train_tokenizer([*CODE, *LONGER] * 30, 600)
-    torch.manual_seed(3)
-    config = T5Config(
-        vocab_size=tokenizer.get_vocab_size(), d_model=32, d_kv=8, d_ff=64, num_layers=2,
-        num_heads=4, num_decoder_layers=2, dropout_rate=0.0, tie_word_embeddings=True,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
-    )  # fmt: skip
-    card = {
-        "format": "line-edits-1",
-        "tasks": ["crb", "cra", "rcg"],
-        "options": {},
-        "progress": {"step": 0, "examples": 0, "tokens": 0, "seconds": 0.0},
-        "validation": {},
-    }
-    save_model(made, tokenizer, T5ForConditionalGeneration(config), card)
-    return made
+    texts = [*CODE, *LONGER] * 30
+    return tiny_checkpoint(made, texts, ["crb", "cra", "rcg"], layers=2, words=600)
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import T5Config, T5ForConditionalGeneration
 
 from models.crscore.claims.by_generator import ClaimGenerator
 from models.crscore.words import identifiers, named_code
 from models.training.claims import Silver, held, split_claims
 from models.training.tokenizer import train_tokenizer
 from models.training.trainer import TrainOptions, save_model, train
+from tests.models.tiny import tiny_model
 
 
 def test_claims_of_prose_and_of_lists() -> None:
@@ -87,15 +87,10 @@ def test_a_run_makes_a_checkpoint_that_is_asked_for_claims(data: Path, tmp_path:
     with gzip.open(data / "edits" / "python.jsonl.gz", "wt") as lines:
         lines.writelines(json.dumps(row) + "\n" for row in edits)
     tokenizer = train_tokenizer([diff(i) for i in range(60)] + ["The name was changed."] * 20, 500)
-    config = T5Config(
-        vocab_size=tokenizer.get_vocab_size(), d_model=32, d_kv=8, d_ff=64, num_layers=1,
-        num_heads=4, num_decoder_layers=1, dropout_rate=0.0, tie_word_embeddings=True,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
-    )  # fmt: skip
     card: dict[str, Any] = {"tasks": ["crb"], "options": {}, "validation": {}}
     card["progress"] = dict.fromkeys(("step", "examples", "tokens", "seconds"), 0)
     start = tmp_path / "start"
-    save_model(start, tokenizer, T5ForConditionalGeneration(config), card)
+    save_model(start, tokenizer, tiny_model(tokenizer), card)
     threads = torch.get_num_threads()
     try:
         numbers = train(
