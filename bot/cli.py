@@ -6,8 +6,11 @@ subcommand's module lives in ``bot.commands`` and is imported only when it is th
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -75,13 +78,49 @@ def build(arguments: list[str]) -> typer.Typer:
     return app
 
 
+def run(app: typer.Typer, arguments: list[str] | None = None) -> None:
+    """Run an application of commands and leave; a wrong use is a ``FatalError`` of one line.
+
+    The library itself would say it in four lines: usage, hint, an empty one, the error.
+    """
+    from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
+
+    try:
+        code = app(args=arguments, prog_name="marginalia", standalone_mode=False)
+        # here, where it can still be said: the interpreter's own end would print a traceback
+        sys.stdout.flush()
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ClickException as error:
+        context = error.ctx if isinstance(error, UsageError) else None
+        where = context.command_path if context is not None else "marginalia"
+        said = error.format_message().replace("Value error, ", "").rstrip(".")
+        raise FatalError(f"{said}: see {where} --help", error.exit_code) from None
+    except typer.Abort:
+        raise FatalError("stopped", 1) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _drop_output()
+        where = error.filename or "the output"
+        raise FatalError(f"{where}: {error.strerror}: make room and run it again") from None
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_output() -> None:
+    """What could not be written is not tried again at the end."""
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; leaves with the exit codes of ``bot.errors``."""
     # a reviewed repository may be the current folder: nothing in it may be imported
     sys.path[:] = [entry for entry in sys.path if entry not in ("", ".")]
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        build(given)(args=given, prog_name="marginalia")
+        run(build(given), given)
     except FatalError as error:
         sys.stderr.write(f"marginalia: {error}\n")
         sys.exit(error.code)

@@ -9,11 +9,12 @@ at all is bounded by ``Limits``, which only the operator sets.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore import GitIgnorePatternError
@@ -79,6 +80,14 @@ def _rule_id(text: str) -> str:
             "rule",
             '"{text}" does not name a rule: write analyzer:rule, for example ruff:B006',
             {"text": text},
+        )
+    analyzer = text.partition(":")[0]
+    if analyzer not in get_args(Analyzer):
+        near = difflib.get_close_matches(analyzer, get_args(Analyzer), n=1, cutoff=0.5)
+        raise PydanticCustomError(
+            "rule",
+            'there is no analyzer "{analyzer}"{hint}',
+            {"analyzer": analyzer, "hint": f": did you mean {near[0]}?" if near else ""},
         )
     return text
 

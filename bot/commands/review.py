@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -144,6 +144,9 @@ def review(
     problem = choice.problem(lambda name: f"--{name.replace('_', '-')}")
     if problem:
         raise FatalError(problem)
+    _check_rules(enable or ())
+    if claims_cache is not None and claims_cache.exists() and not claims_cache.is_dir():
+        raise FatalError(f"--claims-cache {claims_cache}: no folder: name one")
     _only_one({"--json": as_json, "--markdown": markdown, "--format": form is not None})
     sources_named = {
         "--pr": pull is not None,
@@ -192,6 +195,24 @@ def review(
 
         if reaches(result, Severity(fail_on)):
             raise typer.Exit(1)
+
+
+def _check_rules(enable: Sequence[str]) -> None:
+    """Refuse a rule that nothing would turn on: it is on already, or there is no such rule."""
+    if not enable:
+        return
+    import difflib
+
+    from bot.errors import FatalError
+    from models.analyzers.rule_table import off_by_default
+
+    known = off_by_default()
+    for rule in enable:
+        if rule in known:
+            continue
+        near = difflib.get_close_matches(rule, sorted(known), n=1, cutoff=0.6)
+        hint = f"did you mean {near[0]}?" if near else "write analyzer:rule, as ruff:T201"
+        raise FatalError(f"--enable {rule}: no rule that is off by default; {hint}")
 
 
 def _only_one(given: dict[str, bool]) -> None:

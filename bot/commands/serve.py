@@ -382,12 +382,14 @@ def _say(text: str) -> None:
 
 def main() -> None:
     """These commands alone (``python -m bot.commands.serve``): what ``serve`` itself starts."""
+    from bot.cli import run
+
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     for command in (serve, web, worker, replay):
         app.command()(command)
     app.add_typer(jobs_app, name="jobs")
     try:
-        app(prog_name="marginalia")
+        run(app)
     except FatalError as error:
         sys.stderr.write(f"marginalia: {error}\n")
         sys.exit(error.code)

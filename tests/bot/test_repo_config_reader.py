@@ -40,6 +40,13 @@ BROKEN = [
     ("colon in text", "summary: short: or long\n", 1, 15, "quote the text"),
     ("open bracket", "languages: [go, rust\nsure: 0.1\n", 2, 5, "never closed"),
     ("open quote", "model: 'abc\n", 2, 1, "a quote is never closed"),
+    (
+        "no analyzer",
+        "analyzers:\n  rules_off: [rufff:B006]\n",
+        2,
+        15,
+        'there is no analyzer "rufff": did you mean ruff?',
+    ),
     ("missing colon", "sure: 0.1\nenabled\nmax_comments: 3\n", 3, 1, 'a ":" is missing after a key'),
     ("alias", "when: &w {}\n", 1, 7, "anchors and aliases are not used"),
     ("object tag", "sure: !!python/object/apply:os.system [id]\n", 1, 7, "must be a number, not a list"),

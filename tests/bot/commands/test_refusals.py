@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.bot.commands.command_line import call
+from tests.e2e.workers import ROOT
 
 TOKEN = {"MARGINALIA_TOKEN": "t", "MARGINALIA_WEBHOOK_SECRET": "s"}
 APP = {"MARGINALIA_APP_ID": "5", "MARGINALIA_WEBHOOK_SECRET": "s"}
@@ -154,4 +157,51 @@ def test_a_slip_in_a_variables_name_is_told_by_serve(monkeypatch, taken) -> None
     done = call("serve", "--port", taken)
     assert done.err.splitlines()[0] == (
         "marginalia: MARGINALIA_SHADOWS is no setting and does nothing: use MARGINALIA_SHADOW"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("review", "--sure", "2"), "Invalid value for '--sure': Input should be less than or"),
+        (("review", "--format", "nope"), "Invalid value for '--format': 'nope' is not one of"),
+        (("review", "--frobnicate"), "No such option: --frobnicate"),
+        (("review", "a..b", "c..d"), "Got unexpected extra argument"),
+        (("jobs", "show"), "Missing argument 'JOB'"),
+        (("jobs", "shwo"), "No such command 'shwo'"),
+        (("frobnicate",), "No such command 'frobnicate'"),
+    ],
+)
+def test_a_wrong_use_is_one_line_too(words, said) -> None:
+    line = refused(*words)
+    assert line.startswith(said)
+    assert line.endswith(" --help")
+
+
+def test_a_rule_that_nothing_would_turn_on_is_refused() -> None:
+    assert refused("review", "--enable", "ast-grep:js-vra") == (
+        "--enable ast-grep:js-vra: no rule that is off by default; did you mean ast-grep:js-var?"
+    )
+    assert refused("review", "--enable", "nope").endswith("; write analyzer:rule, as ruff:T201")
+
+
+def test_a_cache_of_claims_that_is_no_folder_is_refused(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    line = refused("review", "--claims", "syntax+generator", "--claims-cache", "file")
+    assert line == "--claims-cache file: no folder: name one"
+
+
+def test_a_full_disk_under_the_output_is_one_line(tmp_path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("needs /dev/full, which this system has not")
+    with full.open("w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "bot.cli", "config", "schema"],
+            stdout=out, stderr=subprocess.PIPE, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert (done.returncode, done.stderr.splitlines()) == (
+        2,
+        ["marginalia: the output: No space left on device: make room and run it again"],
     )
