@@ -63,7 +63,7 @@ ASKED = {Task.CRA: Asked(3, 4, (1.0, 1.0, 1.0)), Task.CRB: Asked(1, 16, (1.0, 1.
 """With a comment the models often know what is to be done, and other numberings mend slips;
 without one they are unsure, and what helps is to see more of what they hold possible (all on the
 held part, as ``STAKES``)."""
-STAKES = {Task.CRA: Stakes(0.005, 0.7), Task.CRB: Stakes(0.03, 0.7)}
+STAKES = {Task.CRA: Stakes(0.002, 0.7), Task.CRB: Stakes(0.03, 0.85)}
 """What a wrong token costs in abstracted methods, chosen on the held part of ``trans_review``'s
 training file (417 methods; ``tests.bench.abstracted_choice``): for an aggregate Edit Progress above
 that of copying, which is 0, at the least loss of exact matches."""
