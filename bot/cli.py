@@ -83,6 +83,7 @@ def run(app: typer.Typer, arguments: list[str] | None = None) -> None:
 
     The library itself would say it in four lines: usage, hint, an empty one, the error.
     """
+    # typer, which is pinned, carries click in here and exports none of these three
     from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
 
     try:
