@@ -66,7 +66,7 @@ held part, as ``STAKES``)."""
 STAKES = {Task.CRA: Stakes(0.002, 0.7), Task.CRB: Stakes(0.03, 0.85)}
 """What a wrong token costs in abstracted methods, chosen on the held part of ``trans_review``'s
 training file (417 methods; ``tests.bench.abstracted_choice``): for an aggregate Edit Progress above
-that of copying, which is 0, at the least loss of exact matches."""
+that of copying, which is 0, at the least loss of exact matches (with a comment, and some room)."""
 REAL_CODE_STAKES = Stakes(0.02, 1.0)
 """The same in real code, where the model is hardly ever right and is surer than it should be."""
 
