@@ -6,7 +6,6 @@ subcommand's module lives in ``bot.commands`` and is imported only when it is th
 
 from __future__ import annotations
 
-import errno
 import importlib
 import os
 import sys
@@ -15,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from bot.errors import FatalError
+from bot.errors import FULL, FatalError
 
 _COMMANDS: dict[str, tuple[str, str, str]] = {
     # name: (module, attribute, help)
@@ -101,7 +100,7 @@ def run(app: typer.Typer, arguments: list[str] | None = None) -> None:
     except typer.Abort:
         raise FatalError("stopped", 1) from None
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in FULL:
             raise
         _drop_output()
         where = error.filename or "the output"

@@ -6,6 +6,11 @@ something missing, a ``--fail-on`` level was reached); 2 the input or the usage 
 
 from __future__ import annotations
 
+import errno
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What a write to a full disk fails with. The command line tells it, in one place."""
+
 
 class FatalError(Exception):
     """What is wrong, where, and what to do, in one line; ``code`` is the exit code."""

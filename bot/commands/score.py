@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from bot.errors import FatalError
+from bot.errors import FULL, FatalError
 
 if TYPE_CHECKING:
     from models.crscore import CRScore
@@ -147,6 +147,8 @@ def rows(
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.errno in FULL:  # that is the output, whose error names no file
+            raise
         raise FatalError(f"{error.filename or name}: {error.strerror or error}") from error
     if linted is not None and linted.without:
         sys.stderr.write(f"marginalia: rows without 'files', so without smells: {linted.without}\n")

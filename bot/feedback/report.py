@@ -134,6 +134,12 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def as_text(report: Report) -> list[str]:
     """The report for a person, as lines."""
+    waiting = f"{report.open} still open, {report.outdated} outdated"
+    if not any(report.shares.values()):
+        return [
+            f"No comment has an outcome yet ({waiting}): what became of one is known when it is "
+            "answered or its pull request is closed."
+        ]
     lines: list[str] = []
     for name, shares in report.shares.items():
         width = max([len(name), *(len(share.name) for share in shares)])
@@ -144,7 +150,7 @@ def as_text(report: Report) -> list[str]:
             for one in shares
         ]
         lines.append("")
-    lines.append(f"{report.open} still open, {report.outdated} outdated (not counted above)")
+    lines.append(f"{waiting} (not counted above)")
     lines += ["", "Calibration, each month predicted from what was known before it:"]
     lines += table(report.curve)
     if report.error is not None and report.prior_error is not None:

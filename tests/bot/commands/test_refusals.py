@@ -191,14 +191,16 @@ def test_a_cache_of_claims_that_is_no_folder_is_refused(tmp_path) -> None:
     assert line == "--claims-cache file: no folder: name one"
 
 
-def test_a_full_disk_under_the_output_is_one_line(tmp_path) -> None:
+@pytest.mark.parametrize("command", [["config", "schema"], ["score", "rows.jsonl", "--no-judge"]])
+def test_a_full_disk_under_the_output_is_one_line(tmp_path, command) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"diff": "@@ -1 +1 @@\\n-a\\n+b\\n", "review": "why?"}\n')
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("needs /dev/full, which this system has not")
     with full.open("w") as out:
         done = subprocess.run(
-            [sys.executable, "-m", "bot.cli", "config", "schema"],
-            stdout=out, stderr=subprocess.PIPE, text=True, check=False,
+            [sys.executable, "-m", "bot.cli", *command],
+            cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, text=True, check=False,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
     assert (done.returncode, done.stderr.splitlines()) == (

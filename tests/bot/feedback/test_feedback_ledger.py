@@ -118,6 +118,8 @@ def test_learning_reporting_and_forgetting(ledger: Ledger, tmp_path: Path) -> No
     assert {one.rule for one in model.faded(0.5)} >= {"ruff:E501"}
     assert feedback.model(7).standings == model.standings
 
+    (nothing,) = as_text(make_report([], [], NOW))
+    assert nothing.startswith("No comment has an outcome yet (0 still open, 0 outdated)")
     report = make_report(rows, feedback.held_back(7, 0, NOW), NOW)
     by_rule = {share.name: share for share in report.shares["rule"]}
     assert (by_rule["ruff:F821"].accepted, by_rule["ruff:F821"].total) == (12, 12)
