@@ -64,7 +64,8 @@ def train(
     mixture: Annotated[
         str,
         typer.Option(
-            help="What to train on: default, abstracted (Trans-Review's dialect), or claims (a "
+            help="What to train on: default, abstracted (Trans-Review's dialect), said (what "
+            "comment led to a revision, in that dialect; give --longest 320 90), or claims (a "
             "claim generator; give --longest 256 130)."
         ),
     ] = "default",

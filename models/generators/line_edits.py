@@ -11,6 +11,8 @@ is read as those six characters.
 
 Claims about a change (task ``claims``) are asked for as a comment is, with that one word as the
 message: so a checkpoint that was made before them can learn them with the vocabulary that it has.
+The comment that may have led to a revision (task ``said``) is asked for with the edits, as an
+answer writes them, in the message's place.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ MAX_LINES = 64
 
 CLAIMS = "claims"
 """The task whose answer is claims about a change, one a line; it has no token of its own."""
+SAID = "said"
+"""The task whose answer is what a reviewer said before code was revised in a given way."""
 TASKS = ("crb", "cra", "rcg", "fill")
 LANGUAGES = (
     "python",
@@ -163,6 +167,24 @@ class EditCodec:
             ids += text
         ids += [self.line_ids[len(lines)], self.end]
         return ids
+
+    def said_source(
+        self,
+        language: str,
+        lines: Sequence[str],
+        changed: Iterable[int],
+        edits: Sequence[LineEdit],
+    ) -> list[int]:
+        """Ids of the question what comment led from these lines to these edits (``SAID``).
+
+        Args:
+            language: as in ``source``.
+            lines: of the code before the revision.
+            changed: indices of the lines that the comment stands at.
+            edits: the revision.
+        """
+        head, rest = 2, self.source("rcg", language, lines, changed)
+        return [*rest[:head], self.ids["<msg>"], *self.edits(edits)[:-1], *rest[head:]]
 
     def edits(self, edits: Sequence[LineEdit]) -> list[int]:
         """Ids of an answer, the end token included; no edits is ``<none>``."""

@@ -24,6 +24,7 @@ from models.systems.base import (
     answer_where_possible,
 )
 from models.systems.decision import Stakes, choose
+from models.systems.explaining import Choices, comment_logs, weighed
 from models.systems.mending import mended
 from models.systems.soundness import parses_like
 from models.systems.views import View, views_of
@@ -33,6 +34,7 @@ from models.training.examples import join, pieces
 
 if TYPE_CHECKING:
     from models.generators.base import Generator
+    from models.generators.t5_said import CommentLikelihood
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[1] / "weights" / "default"
 ABSTRACTED_FOLDERS = (
@@ -43,6 +45,11 @@ ABSTRACTED_FOLDERS = (
 """The default model trained on for Trans-Review's abstracted methods, on them as they are numbered,
 then on more methods under numbers dealt out anew, then grown and trained on. Together they are
 right more often than each."""
+SAID_FOLDER = DEFAULT_FOLDER.parent / "said"
+"""What comment led to a revision: the model that the revisions of ``ABSTRACTED_FOLDERS`` are
+weighed by where there is a comment."""
+EXPLAINED = 0.7
+"""The power of the comment's probability (``explaining``), chosen as ``STAKES``."""
 MAX_LINES = 40
 _BEAMS = 4
 """Width of the beam search on code that is not abstracted, whose answers are weighed together."""
@@ -103,6 +110,7 @@ class ShippedSystem(System):
         self.task = task
         self.folder = folder
         self._generators: dict[tuple[Path, int], Generator] = {}
+        self._said: CommentLikelihood | None = None
 
     def generators(self, abstracted: bool = False) -> list[Generator]:
         """The models that serve abstracted or other code, loaded when first asked for; for
@@ -127,6 +135,17 @@ class ShippedSystem(System):
             except GeneratorError as error:
                 raise SystemFault(str(error)) from error
         return self._generators[folder, beams]
+
+    def _likelihood(self) -> CommentLikelihood:
+        if self._said is None:
+            from models.generators.base import GeneratorError
+            from models.generators.t5_said import CommentLikelihood
+
+            try:
+                self._said = CommentLikelihood(SAID_FOLDER)
+            except GeneratorError as error:
+                raise SystemFault(str(error)) from error
+        return self._said
 
     def fit(
         self,
@@ -164,11 +183,13 @@ class ShippedSystem(System):
     def _revisions(
         self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
     ) -> list[Prediction]:
+        answered = self.choices(examples, generators, beams)
+        logs = self.comment_logs(examples, [choices for choices, _ in answered])
         return [
-            _ranked(choices, nothing, example, beams, self._stakes(example))
-            for (choices, nothing), example in zip(
-                self.choices(examples, generators, beams), examples, strict=True
+            _ranked(
+                weighed(choices, said, EXPLAINED), nothing, example, beams, self._stakes(example)
             )
+            for (choices, nothing), said, example in zip(answered, logs, examples, strict=True)
         ]
 
     def _stakes(self, example: Example) -> Stakes:
@@ -195,13 +216,29 @@ class ShippedSystem(System):
         equal = not abstracted or len(generators) != len(way.shares)
         shares = (1.0,) * len(generators) if equal else way.shares
         for generator, share in zip(generators, shares, strict=True):
-            found = generator.revise([cut.window for _, _, cut in asked], answers=wanted)
-            for (place, view, cut), answers in zip(asked, found, strict=True):
+            written = generator.revise([cut.window for _, _, cut in asked], answers=wanted)
+            for (place, view, cut), answers in zip(asked, written, strict=True):
                 pools[place].add(view, cut, answers, share)
         for pool, example in zip(pools, examples, strict=True):
             if example.abstracted:
                 pool.mend(example)
         return [pool.ranked() for pool in pools]
+
+    def comment_logs(
+        self, examples: Sequence[Example], found: Sequence[Choices]
+    ) -> list[list[float | None]]:
+        """How well each choice explains the comment, for abstracted methods with one that the
+        shipped models answered (``explaining.comment_logs``); else no numbers."""
+        if self.folder or self.ready() is not Task.CRA:
+            return [[] for _ in found]
+        abstracted = [i for i, example in enumerate(examples) if example.abstracted]
+        if not abstracted:
+            return [[] for _ in found]
+        logs = comment_logs(
+            self._likelihood(), [examples[i] for i in abstracted], [found[i] for i in abstracted]
+        )
+        by_place = dict(zip(abstracted, logs, strict=True))
+        return [by_place.get(i, []) for i in range(len(found))]
 
     def _remarks(
         self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]

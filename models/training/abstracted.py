@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from models.generators.line_edits import SAID
 from models.training import methods
 from models.training.examples import Example, diff_edits, join, pieces
 from models.training.methods import LONGEST_METHOD
@@ -58,6 +60,10 @@ class Reviews:
             return None
         return Example("rcg", "abstracted", lines, reply=row["comment"], origin="trans_review")
 
+    def said(self, rng: random.Random) -> Example | None:
+        """The comment, from the code and the edits that followed it (``SAID``)."""
+        return said_example(_view(rng.choice(self.rows), rng))
+
 
 class Methods:
     """Methods of other sets in this dialect (``methods``), where the revision is small.
@@ -81,6 +87,7 @@ class Methods:
             )
         }
         self.comments = [row["comment"].split() for row in Reviews(folder, "train").rows]
+        self.spoken = [row for row in self.sets["edits"] if row["comment"]]
 
     def _draw(self, rng: random.Random) -> tuple[str, Record] | None:
         if not any(self.sets.values()):
@@ -102,6 +109,29 @@ class Methods:
         if not row["comment"]:
             row = methods.hinted(row, rng.choice(self.comments), rng)
         return abstracted_example(row, "cra", name)
+
+    def said(self, rng: random.Random) -> Example | None:
+        """The same turned (``SAID``): what was said, from the code and the edits."""
+        example = self.after(rng)
+        return example and _turned(example)
+
+    def message(self, rng: random.Random) -> Example | None:
+        """A commit's message as what was said before its edit."""
+        if not self.spoken:
+            return None
+        return said_example(_view(rng.choice(self.spoken), rng), "edits")
+
+
+def said_example(row: Record, origin: str = "trans_review") -> Example | None:
+    """What was said before a Trans-Review record's code was revised as it was."""
+    example = abstracted_example(row, "cra", origin)
+    return example and _turned(example)
+
+
+def _turned(example: Example) -> Example | None:
+    if not example.edits or not example.comment:
+        return None
+    return replace(example, task=SAID, comment="", reply=example.comment)
 
 
 def _view(row: Record, rng: random.Random) -> Record:
@@ -160,3 +190,11 @@ def abstracted_mixture(
         (0.19, java.before),
         (0.03, reviews.remark),
     ]
+
+
+def said_mixture(
+    folder: Path, limit: int | None = None
+) -> list[tuple[float, Callable[[random.Random], Any]]]:
+    """For a model that says what comment led to a revision of an abstracted method."""
+    java = Methods(folder, limit)
+    return [(0.72, Reviews(folder, "train").said), (0.15, java.message), (0.13, java.said)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from models.generators.line_edits import EditCodec
+from models.generators.line_edits import SAID, EditCodec
 from models.training.examples import Example, spans
 
 MAX_SOURCE = 256
@@ -37,14 +37,17 @@ def encode(
     longest: tuple[int, int] = (MAX_SOURCE, MAX_ANSWER),
 ) -> Encoded | None:
     """Ids of an example, or ``None`` where source or answer is longer than ``longest``."""
-    source = codec.source(
-        example.task,
-        example.language,
-        example.lines,
-        example.changed,
-        example.comment,
-        removed=example.removed,
-    )
+    if example.task == SAID:
+        source = codec.said_source(example.language, example.lines, example.changed, example.edits)
+    else:
+        source = codec.source(
+            example.task,
+            example.language,
+            example.lines,
+            example.changed,
+            example.comment,
+            removed=example.removed,
+        )
     if example.reply is not None:
         answer = [*codec.text_ids([example.reply])[0], codec.end]
     elif example.task == "fill":

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from models.generators.line_edits import SAID
 from models.training.splits import TEST, VALIDATION
 
 _SOURCES = """\
@@ -28,6 +29,12 @@ but for every 33rd record, methods of `autotransform` (D-ACT / AutoTransform, MI
 begun from `abstracted`, of `codrep` (public projects' code) and `edits` (public git histories,
 permissive licences). Every method was revised. The first of them was begun from the default
 checkpoint."""
+_SAID_SOURCES = """\
+Trained on Java methods whose names are replaced, with their revisions: `trans_review` train
+(Tufano et al. 2021, MIT) but for every 33rd record, with the reviewers' comments; methods of
+`edits` (public git histories, permissive licences) with the commits' messages; and methods of
+`autotransform` (D-ACT / AutoTransform, MIT) and `codrep` (public projects' code) with comments that
+are made up of words of the edit and of other comments."""
 COVERAGE_PLOT = "precision.svg"
 LOSS_PLOT = "loss.svg"
 """Charts beside a card, which shows those that it knows of."""
@@ -44,13 +51,20 @@ def render_card(card: Mapping[str, Any]) -> str:
     """The card as Markdown, from nothing but its own numbers."""
     options, progress = card["options"], card["progress"]
     claims = "claims" in card["tasks"]
+    said = SAID in card["tasks"]
     abstracted = options.get("mixture") == "abstracted"
     parts = [
-        "# A small claim generator" if claims else "# A small line-edit model",
+        "# A small claim generator"
+        if claims
+        else "# What a reviewer said"
+        if said
+        else "# A small line-edit model",
         "A T5 encoder-decoder made by Marginalia's own trainer, Apache-2.0. It reads a window of "
         + (
             "changed code and answers with claims about the change, one a line. "
             if claims
+            else "code with numbered lines and edits of it, and says what comment led to them. "
+            if said
             else "code with numbered lines and answers with line edits, with a comment, or with "
             "`<none>`: nothing to revise. "
         )
@@ -65,8 +79,8 @@ def render_card(card: Mapping[str, Any]) -> str:
         "Trained on " + _CLAIM_SOURCES.replace("\n", " ") + ". One change in ten is held out, by a "
         "hash of its text, and so are the changes of the human study."
         if claims
-        else _ABSTRACTED_SOURCES.replace("\n", " ")
-        if abstracted
+        else (_SAID_SOURCES if said else _ABSTRACTED_SOURCES).replace("\n", " ")
+        if said or abstracted
         else "Trained on "
         + _SOURCES.replace("\n", " ")
         + ". Edits of versions, dates, licences and "
@@ -106,6 +120,9 @@ def render_card(card: Mapping[str, Any]) -> str:
         "`marginalia score --claims generator` asks it, alone or with others. What it says is only "
         "compared with reviews, and a claim that names what the change does not have is dropped."
         if claims
+        else "It weighs revisions of abstracted methods by how probable the comment is that they "
+        "answer (`marginalia bench run --system default --task cra`); nothing else asks it."
+        if said
         else "It answers abstracted methods (`marginalia bench run --system default`), together "
         "with the others of its kind that ship; reviews do not ask it."
         if abstracted

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from models.generators.line_edits import LANGUAGES, LineEdit
-from models.training.abstracted import Reviews, abstracted_mixture
+from models.generators.line_edits import CLAIMS, LANGUAGES, SAID, LineEdit
+from models.training.abstracted import Reviews, abstracted_mixture, said_mixture
 from models.training.corrupt import corrupt
 from models.training.examples import (
     Example,
@@ -306,5 +306,8 @@ MIXTURES = {
     "default": default_mixture,
     "abstracted": abstracted_mixture,
     "claims": _claims_mixture,
+    SAID: said_mixture,
 }
 """The mixtures by name."""
+TASKS_OF = {"claims": [CLAIMS], SAID: [SAID]}
+"""What a model of a mixture can be asked, where that is not all of ``crb``, ``cra`` and ``rcg``."""

@@ -31,7 +31,7 @@ from models.training.batches import (
 from models.training.card import write_card
 from models.training.copying import games, start_copying
 from models.training.grow import grown
-from models.training.mixture import MIXTURES
+from models.training.mixture import MIXTURES, TASKS_OF
 from models.training.progress import History, Progress, Show, position, write_chart
 from models.training.records import records
 from models.training.start import load_start
@@ -291,7 +291,7 @@ def train(
             progress.best = numbers["loss"]
             card = {
                 "format": "line-edits-1",
-                "tasks": ["claims"] if options.mixture == "claims" else ["crb", "cra", "rcg"],
+                "tasks": TASKS_OF.get(options.mixture, ["crb", "cra", "rcg"]),
                 "parameters": sum(p.numel() for p in model.parameters()),
                 "options": _told(options, described),
                 "progress": asdict(progress),

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from transformers import T5ForConditionalGeneration
 
-from models.generators.line_edits import EditCodec
+from models.generators.line_edits import SAID, EditCodec
 from models.training.abstracted import Reviews
 from models.training.batches import Encoded, cut_batches, encode, pad
 from models.training.claims import Messages, Silver
@@ -30,6 +30,9 @@ class Validation:
             reviews = Reviews(data, "held")
             makers = {"crb": reviews.before, "cra": reviews.after, "remarked": reviews.remark}
             self.counted: tuple[str, ...] = ("crb", "cra")
+        elif mixture == SAID:
+            makers = {SAID: Reviews(data, "held").said}
+            self.counted = (SAID,)
         elif mixture == "claims":
             makers = {
                 "claims": Silver(data, "held").plain,

@@ -4,8 +4,9 @@
 
 ``held`` is every 33rd record of ``trans_review/train``, on which ``STAKES`` of
 ``models.systems.shipped`` rests; ``valid`` is the published split. The first row gives always the
-most probable answer; in the others one that does not parse is passed over. ``MARGINALIA_DATA``
-names the data sets' folder.
+most probable answer; in the others one that does not parse is passed over. With a comment the
+shipped models' answers are also weighed by how well they explain it, to several powers (0: not).
+``MARGINALIA_DATA`` names the data sets' folder.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ from __future__ import annotations
 import argparse
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from models.metrics.edit_progress import token_distance
 from models.systems.decision import Stakes, choose
-from models.systems.shipped import STAKES, ShippedSystem
+from models.systems.explaining import Choices, weighed
+from models.systems.shipped import EXPLAINED, STAKES, ShippedSystem
 from models.systems.soundness import parses_like
 from models.tasks import Example, Task
 from models.training.abstracted import Reviews
+from models.training.records import Record
 
 ASTRAY = (0.5, 0.7, 0.85, 1.0)
+POWERS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 TOKEN = (0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.04)
 
 
@@ -56,22 +61,40 @@ def main() -> None:
             for place, row in enumerate(rows)
         ]
         found = [choices for choices, _ in system.choices(examples, models)]
-        sources = [row["code"] for row in rows]
-        targets = [row["revised"] for row in rows]
         sound = [lru_cache(maxsize=None)(parses_like(example)) for example in examples]
-        first = [0 if choices else None for choices in found]
-        print(f"{task.value}: the most probable: {_measured(sources, targets, found, first)}")
+        shown = _Shown(task, rows, found, sound)
+        if task is Task.CRA and not options.model:
+            logs = system.comment_logs(examples, found)
+            for power in dict.fromkeys([*POWERS, EXPLAINED]):
+                shown.found = [weighed(*one, power) for one in zip(found, logs, strict=True)]
+                shown.row(STAKES[task], f"the comment's power {power}")
+            shown.found = [weighed(*one, EXPLAINED) for one in zip(found, logs, strict=True)]
+        shown.row(None, "the most probable")
         tried = [Stakes(token, astray) for astray in ASTRAY for token in TOKEN]
         for stakes in dict.fromkeys([*tried, STAKES[task]]):
-            given = [
-                choose(source, choices, stakes, test)
-                for source, choices, test in zip(sources, found, sound, strict=True)
-            ]
-            used = " (used)" if stakes == STAKES[task] else ""
-            print(
-                f"{task.value}: a token {stakes.token}, astray {stakes.astray}: "
-                f"{_measured(sources, targets, found, given)}{used}"
-            )
+            shown.row(stakes, f"a token {stakes.token}, astray {stakes.astray}")
+
+
+@dataclass
+class _Shown:
+    """The candidates of each method, and what comes of choosing among them."""
+
+    task: Task
+    rows: Sequence[Record]
+    found: Sequence[Choices]
+    sound: Sequence[Callable[[str], bool]]
+
+    def row(self, stakes: Stakes | None, words: str) -> None:
+        """Print a row of what is chosen by these stakes; ``None``: always the most probable."""
+        sources = [row["code"] for row in self.rows]
+        given = [
+            (0 if choices else None) if stakes is None else choose(source, choices, stakes, test)
+            for source, choices, test in zip(sources, self.found, self.sound, strict=True)
+        ]
+        targets = [row["revised"] for row in self.rows]
+        used = " (used)" if stakes == STAKES[self.task] else ""
+        measured = _measured(sources, targets, self.found, given)
+        print(f"{self.task.value}: {words}: {measured}{used}", flush=True)
 
 
 def _measured(

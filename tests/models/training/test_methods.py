@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from models.preprocess.abstraction import PLACEHOLDER, abstract, renumbered
-from models.training.abstracted import Methods, Reviews, abstracted_example
+from models.training.abstracted import Methods, Reviews, abstracted_example, said_example
 from models.training.methods import hinted, method_around, reshuffled, spoken
 
 WINDOW = """
@@ -128,3 +128,13 @@ def test_a_record_without_marks_is_marked_where_it_changes() -> None:
     example = abstracted_example(row, "cra", "codrep")
     assert example is not None
     assert [example.lines[i] for i in example.changed] == ["VAR_2 ( ) ;"]
+
+
+def test_turned_round_an_example_asks_for_its_comment() -> None:
+    asked, turned = abstracted_example(ROW, "cra"), said_example(ROW)
+    assert asked is not None
+    assert turned is not None
+    assert (turned.task, turned.reply, turned.comment) == ("said", ROW["comment"], "")
+    assert (turned.lines, turned.edits, turned.changed) == (asked.lines, asked.edits, asked.changed)
+    assert said_example({**ROW, "revised": ROW["code"]}) is None
+    assert said_example({**ROW, "comment": ""}) is None

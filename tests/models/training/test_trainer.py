@@ -18,7 +18,9 @@ import torch
 
 from models.benchmark.toy import toy_examples
 from models.generators.base import Window
+from models.generators.line_edits import LineEdit
 from models.generators.t5_edits import T5EditGenerator
+from models.generators.t5_said import CommentLikelihood
 from models.training.examples import diff_edits
 from models.training.progress import History, Position, Progress, position
 from models.training.trainer import TrainOptions, train
@@ -215,3 +217,22 @@ def test_data_without_anything_that_fits_end_in_one_line(data, tmp_path):
     )  # fmt: skip
     with pytest.raises(ValueError, match="at most 3 tokens long"):
         train(options, report=lambda line: None)
+
+
+def test_what_was_said_is_learnt_from_revisions_turned_round(data, tmp_path):
+    start = tmp_path / "start"
+    train(tiny(data, start, steps=2), lambda line: None)
+    options = tiny(
+        data, tmp_path / "said", mixture="said", steps=3, longest_source=320, longest_answer=90,
+        start_from=str(start / "best"),
+    )  # fmt: skip
+    numbers = train(options, lambda line: None)
+    assert numbers["loss"] == numbers["loss_said"] > 0
+    best = tmp_path / "said" / "best"
+    assert json.loads((best / "marginalia.json").read_text())["tasks"] == ["said"]
+    assert (best / "README.md").read_text().startswith("# What a reviewer said")
+    (log,) = CommentLikelihood(best).log_likelihoods(
+        [(Window("abstracted", ("a ;", "b ;"), comment="drop"), (LineEdit(0, 1, ()),))]
+    )
+    assert log is not None
+    assert log < 0
