@@ -1,4 +1,7 @@
-"""Whether a revised text still parses: one that does not is no answer, however probable."""
+"""Whether a revised text still parses: one that does not is no answer, however probable.
+
+Nor is one in which nothing is left of the code.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from models.tasks import Example
 
 
 def parses_like(example: Example) -> Callable[[str], bool]:
-    """A test of texts: no more parse errors than the example's own code has.
+    """A test of texts: something is left, with no more parse errors than the example's code has.
 
     Code that is cut out of a file has errors of its own, so they are compared, not forbidden. In a
-    language without a grammar every text passes.
+    language without a grammar every text that is not blank passes.
     """
     language = "java" if example.abstracted else example.language
     source = example.unmarked()
@@ -25,6 +28,6 @@ def parses_like(example: Example) -> Callable[[str], bool]:
     try:
         counted = [(errors(source, frame), frame) for frame in frames]
     except UnknownLanguage:
-        return lambda text: True
+        return lambda text: bool(text.strip())
     allowed, frame = min(counted, key=lambda one: one[0])
-    return lambda text: errors(text, frame) <= allowed
+    return lambda text: bool(text.strip()) and errors(text, frame) <= allowed

@@ -72,3 +72,14 @@ def test_what_is_broken_already_may_stay_so_but_not_get_worse():
 
 def test_a_language_without_a_grammar_has_nothing_to_say():
     assert parses_like(Example("1", "x = (1", language="brainfuck"))("((((")
+
+
+def test_a_revision_that_leaves_nothing_is_none() -> None:
+    for example in (
+        Example("1", JAVA, abstracted=True),
+        Example("1", "x = 1", language="python"),
+        Example("1", "x = (1", language="brainfuck"),
+    ):
+        assert not parses_like(example)("")
+        assert not parses_like(example)(" \n")
+        assert parses_like(example)(example.code)
