@@ -36,7 +36,7 @@ def evaluate_model(
 
     from bot.errors import FatalError
     from models.generators.base import GeneratorError
-    from models.generators.t5_edits import T5EditGenerator
+    from models.generators.t5_edits import load_reviewer
     from models.training.card import write_card
     from models.training.evaluate import answer_all, calibrate, evaluate, held_sets, render
 
@@ -45,7 +45,7 @@ def evaluate_model(
         raise FatalError("no data: give --data or set MARGINALIA_DATA to the data sets' folder")
     folder = data if data is not None else Path(str(named))
     try:
-        generator = T5EditGenerator(model)
+        generator = load_reviewer(model)
         table = evaluate(generator, folder, count)
         rendered = render(table)
         typer.echo(rendered)

@@ -83,10 +83,10 @@ def load_generator(model: str | None) -> Generator | None:
     if model is None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from models.generators.base import GeneratorError
-    from models.generators.t5_edits import T5EditGenerator
+    from models.generators.t5_edits import load_reviewer
 
     try:
-        return T5EditGenerator(source)
+        return load_reviewer(source)
     except GeneratorError as error:
         raise FatalError(str(error)) from error
 

@@ -195,6 +195,21 @@ class T5EditGenerator:
             )
 
 
+def load_reviewer(source: str | Path, *, beams: int = 4) -> T5EditGenerator:
+    """The generator of a checkpoint that can revise code or comment on it.
+
+    Raises:
+        GeneratorError: no such checkpoint, or one that was trained for something else only.
+    """
+    generator = T5EditGenerator(source, beams=beams)
+    if not generator.tasks & {"crb", "cra", "rcg"}:
+        raise GeneratorError(
+            f"model {str(source)!r} was trained for {', '.join(sorted(generator.tasks))} only, not "
+            f"to review; name another, or train it on: marginalia train --from {source}"
+        )
+    return generator
+
+
 def _answer(tokens: Sequence[float], nothing: float, **content: Any) -> Answer:
     values = np.asarray(tokens, np.float64)
     return Answer(

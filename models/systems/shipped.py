@@ -128,10 +128,10 @@ class ShippedSystem(System):
     def _generator(self, folder: Path, beams: int) -> Generator:
         if (folder, beams) not in self._generators:
             from models.generators.base import GeneratorError
-            from models.generators.t5_edits import T5EditGenerator
+            from models.generators.t5_edits import load_reviewer
 
             try:
-                self._generators[folder, beams] = T5EditGenerator(folder, beams=beams)
+                self._generators[folder, beams] = load_reviewer(folder, beams=beams)
             except GeneratorError as error:
                 raise SystemFault(str(error)) from error
         return self._generators[folder, beams]

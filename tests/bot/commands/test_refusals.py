@@ -14,6 +14,7 @@ import pytest
 
 from tests.bot.commands.command_line import call
 from tests.e2e.workers import ROOT
+from tests.models.tiny import tiny_checkpoint
 
 TOKEN = {"MARGINALIA_TOKEN": "t", "MARGINALIA_WEBHOOK_SECRET": "s"}
 APP = {"MARGINALIA_APP_ID": "5", "MARGINALIA_WEBHOOK_SECRET": "s"}
@@ -189,6 +190,24 @@ def test_a_cache_of_claims_that_is_no_folder_is_refused(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     line = refused("review", "--claims", "syntax+generator", "--claims-cache", "file")
     assert line == "--claims-cache file: no folder: name one"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["review", "--model"],
+        ["models", "evaluate", "--data", "."],
+        ["bench", "run", "--system", "default", "--task", "crb", "--data", "rows.jsonl", "--model"],
+    ],
+)
+@pytest.mark.parametrize("task", ["claims", "said"])
+def test_a_model_that_was_not_trained_to_review_is_refused(tmp_path, command, task) -> None:
+    tiny_checkpoint(tmp_path / "made", ["int f ( ) { }"] * 30, [task])
+    (tmp_path / "rows.jsonl").write_text('{"code": "int f ( ) { }", "revised": "int g ( ) { }"}\n')
+    subprocess.run(["git", "init", "-q"], check=True)
+    subprocess.run(["git", "add", "rows.jsonl"], check=True)
+    line = refused(*command, "made")
+    assert f"'made' was trained for {task} only, not to review" in line
 
 
 @pytest.mark.parametrize("command", [["config", "schema"], ["score", "rows.jsonl", "--no-judge"]])
