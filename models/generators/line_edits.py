@@ -183,8 +183,8 @@ class EditCodec:
             changed: indices of the lines that the comment stands at.
             edits: the revision.
         """
-        head, rest = 2, self.source("rcg", language, lines, changed)
-        return [*rest[:head], self.ids["<msg>"], *self.edits(edits)[:-1], *rest[head:]]
+        task, tag, *code = self.source("rcg", language, lines, changed)
+        return [task, tag, self.ids["<msg>"], *self.edits(edits)[:-1], *code]
 
     def edits(self, edits: Sequence[LineEdit]) -> list[int]:
         """Ids of an answer, the end token included; no edits is ``<none>``."""

@@ -51,14 +51,7 @@ class T5EditGenerator:
     def __init__(self, source: str | Path, *, beams: int = 4, batch: int = 16) -> None:
         self.folder = checkpoint_folder(source)
         self.card = read_card(self.folder, source)
-        transformers_logging.disable_progress_bar()  # "Loading weights", also where nobody looks
-        token_file = self.folder / "tokenizer.json"
-        try:
-            self.codec = EditCodec(Tokenizer.from_file(str(token_file)))
-            model = T5ForConditionalGeneration.from_pretrained(self.folder, dtype=torch.float32)
-        except (OSError, ValueError) as error:
-            raise GeneratorError(f"model {str(source)!r} cannot be read: {error}") from error
-        model.eval()
+        self.codec, model = read_weights(self.folder, source)
         self._encoder, self._decoder = T5Encoder(model), T5Decoder(model)
         self._start = int(model.config.decoder_start_token_id)
         self._plain = np.ones(model.config.vocab_size, np.bool_)
@@ -193,6 +186,21 @@ class T5EditGenerator:
             return beam_search(
                 steps, rules, self._plain, ranking, start=self._start, end=self.codec.end
             )
+
+
+def read_weights(folder: Path, source: str | Path) -> tuple[EditCodec, T5ForConditionalGeneration]:
+    """The codec and the float32 model of a checkpoint's folder; ``source`` is how it was named.
+
+    Raises:
+        GeneratorError: its files cannot be read.
+    """
+    transformers_logging.disable_progress_bar()  # "Loading weights", also where nobody looks
+    try:
+        codec = EditCodec(Tokenizer.from_file(str(folder / "tokenizer.json")))
+        model = T5ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32)
+    except (OSError, ValueError) as error:
+        raise GeneratorError(f"model {str(source)!r} cannot be read: {error}") from error
+    return codec, model.eval()
 
 
 def load_reviewer(source: str | Path, *, beams: int = 4) -> T5EditGenerator:

@@ -10,17 +10,14 @@ Effective Noisy Channel Modeling for Neural Machine Translation").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
-from transformers import T5ForConditionalGeneration
-from transformers.utils import logging as transformers_logging
 
 from models.generators.base import GeneratorError, Window
-from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
-from models.generators.line_edits import SAID, EditCodec, LineEdit
+from models.generators.checkpoint import checkpoint_folder, read_card
+from models.generators.line_edits import SAID, LineEdit
+from models.generators.t5_edits import read_weights
 from models.training.batches import Encoded, cut_batches, pad
 
 LONGEST = 360
@@ -46,20 +43,7 @@ class CommentLikelihood:
                 f"{source} was not trained to say what led to a revision: "
                 f"marginalia train --mixture said --from {source} --out FOLDER"
             )
-        transformers_logging.disable_progress_bar()  # "Loading weights", also where nobody looks
-        try:
-            self.codec = EditCodec(Tokenizer.from_file(str(self.folder / "tokenizer.json")))
-            self._model = T5ForConditionalGeneration.from_pretrained(
-                self.folder, dtype=torch.float32
-            )
-        except (OSError, ValueError) as error:
-            raise GeneratorError(f"model {str(source)!r} cannot be read: {error}") from error
-        self._model.eval()
-
-    @cached_property
-    def name(self) -> str:
-        """``t5-said:`` and the weights' hash."""
-        return f"t5-said:{weights_hash(self.folder)}"
+        self.codec, self._model = read_weights(self.folder, source)
 
     def log_likelihoods(
         self, revisions: Sequence[tuple[Window, tuple[LineEdit, ...]]]

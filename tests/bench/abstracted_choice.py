@@ -67,12 +67,13 @@ def main() -> None:
             logs = system.comment_logs(examples, found)
             for power in dict.fromkeys([*POWERS, EXPLAINED]):
                 shown.found = [weighed(*one, power) for one in zip(found, logs, strict=True)]
-                shown.row(STAKES[task], f"the comment's power {power}")
+                shown.row(STAKES[task], f"the comment's power {power}", power == EXPLAINED)
             shown.found = [weighed(*one, EXPLAINED) for one in zip(found, logs, strict=True)]
         shown.row(None, "the most probable")
         tried = [Stakes(token, astray) for astray in ASTRAY for token in TOKEN]
         for stakes in dict.fromkeys([*tried, STAKES[task]]):
-            shown.row(stakes, f"a token {stakes.token}, astray {stakes.astray}")
+            words = f"a token {stakes.token}, astray {stakes.astray}"
+            shown.row(stakes, words, stakes == STAKES[task])
 
 
 @dataclass
@@ -84,7 +85,7 @@ class _Shown:
     found: Sequence[Choices]
     sound: Sequence[Callable[[str], bool]]
 
-    def row(self, stakes: Stakes | None, words: str) -> None:
+    def row(self, stakes: Stakes | None, words: str, used: bool = False) -> None:
         """Print a row of what is chosen by these stakes; ``None``: always the most probable."""
         sources = [row["code"] for row in self.rows]
         given = [
@@ -92,9 +93,9 @@ class _Shown:
             for source, choices, test in zip(sources, self.found, self.sound, strict=True)
         ]
         targets = [row["revised"] for row in self.rows]
-        used = " (used)" if stakes == STAKES[self.task] else ""
         measured = _measured(sources, targets, self.found, given)
-        print(f"{self.task.value}: {words}: {measured}{used}", flush=True)
+        mark = " (used)" if used else ""
+        print(f"{self.task.value}: {words}: {measured}{mark}", flush=True)
 
 
 def _measured(
