@@ -44,6 +44,9 @@ def train(
             help="Enlarge it first: blocks to add to each stack, and feed-forward units.",
         ),
     ] = None,
+    widen: Annotated[
+        bool, typer.Option("--widen", help="Double its width first, its answers being the same.")
+    ] = False,
     minutes: Annotated[float, typer.Option(min=0.01, help="Time in steps, in all.")] = 120,
     seed: Annotated[int, typer.Option(help="Fixes weights and the order of examples.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.")] = None,
@@ -64,7 +67,8 @@ def train(
     mixture: Annotated[
         str,
         typer.Option(
-            help="What to train on: default, abstracted (Trans-Review's dialect), said (what "
+            help="What to train on: default, abstracted (Trans-Review's dialect), "
+            "abstracted_before (CRB alone in it), said (what "
             "comment led to a revision, in that dialect; give --longest 320 90), or claims (a "
             "claim generator; give --longest 256 130)."
         ),
@@ -100,6 +104,7 @@ def train(
         folder=folder,
         start_from=start_from,
         grow=grow,
+        widen=widen,
         minutes=minutes,
         seed=seed,
         threads=threads,

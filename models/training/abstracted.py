@@ -192,6 +192,13 @@ def abstracted_mixture(
     ]
 
 
+def before_mixture(
+    folder: Path, limit: int | None = None
+) -> list[tuple[float, Callable[[random.Random], Any]]]:
+    """For a model of the abstracted dialect that revises before any review, and that alone."""
+    return [(0.55, Reviews(folder, "train").before), (0.45, Methods(folder, limit).before)]
+
+
 def said_mixture(
     folder: Path, limit: int | None = None
 ) -> list[tuple[float, Callable[[random.Random], Any]]]:

@@ -52,7 +52,7 @@ def render_card(card: Mapping[str, Any]) -> str:
     options, progress = card["options"], card["progress"]
     claims = "claims" in card["tasks"]
     said = SAID in card["tasks"]
-    abstracted = options.get("mixture") == "abstracted"
+    abstracted = options.get("mixture") in ("abstracted", "abstracted_before")
     parts = [
         "# A small claim generator"
         if claims

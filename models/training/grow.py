@@ -1,4 +1,4 @@
-"""A larger model that begins by answering as a smaller one does (Chen et al. 2016, Net2Net)."""
+"""Larger models that begin by answering as a smaller one does (Chen et al. 2016, Net2Net)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,49 @@ QUIET = 0.1
 Not zero: steps are relative to a weight's size (``trainer.scale_rates``), so a weight of zero would
 hardly move.
 """
+
+
+SPLIT = 0.5
+"""How far apart the two halves of a doubled weight may lie, as a share of it."""
+
+
+@torch.no_grad()
+def widened(model: T5ForConditionalGeneration, seed: int = 1) -> T5ForConditionalGeneration:
+    """The model with twice the width, heads and feed-forward units; it answers exactly as before.
+
+    The residual stream is there twice, so that its root mean square, by which T5 normalises, stays
+    the same. What reads it divides each weight among the two copies, unequally, so that they learn
+    different things; what writes it writes to both. Four times the weights in every layer.
+
+    Args:
+        model: a T5 whose output layer is its embeddings, scaled by the width; left as it is.
+        seed: fixes how weights are divided.
+
+    Raises:
+        ValueError: a model with another output layer.
+    """
+    old = model.config
+    if not old.tie_word_embeddings:
+        raise ValueError("a model whose output layer is not its embeddings cannot be widened")
+    sizes = {"d_model": 2 * old.d_model, "num_heads": 2 * old.num_heads, "d_ff": 2 * old.d_ff}
+    large = T5ForConditionalGeneration(T5Config(**{**old.to_dict(), **sizes}))
+    generator = torch.Generator().manual_seed(seed)
+    weights = model.state_dict()
+    outputs = {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}
+    outputs.add("lm_head.weight")
+    for name, weight in large.state_dict().items():
+        small = weights[name]
+        if small.ndim == 1:
+            # T5 divides logits by the root of the width: the sum over both copies is too large
+            twice = 2**0.5 if name == "decoder.final_layer_norm.weight" else 1.0
+            weight.copy_(torch.cat([small, small]) / twice)
+        elif name in outputs or "relative_attention_bias" in name:
+            weight.copy_(torch.cat([small, small], 1))
+        else:
+            part = 0.5 + SPLIT * (torch.rand(small.shape, generator=generator) - 0.5)
+            both = torch.cat([part * small, (1 - part) * small], 1)
+            weight.copy_(torch.cat([both, both]))
+    return large
 
 
 @torch.no_grad()
@@ -68,14 +111,14 @@ def _grow(small: T5Stack, large: T5Stack, generator: torch.Generator) -> None:
         if index > last:  # only the first block of a stack holds its relative positions
             source = {k: v for k, v in source.items() if "relative_attention_bias" not in k}
         for name, weight in block.state_dict().items():
-            weight.copy_(_widened(source[name], weight.shape, generator))
+            weight.copy_(_extended(source[name], weight.shape, generator))
         if index > last:
             for name, module in block.named_modules():
                 if isinstance(module, nn.Linear) and name.endswith((".o", ".wo")):
                     module.weight.mul_(QUIET)
 
 
-def _widened(old: torch.Tensor, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+def _extended(old: torch.Tensor, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
     if old.shape == shape:
         return old
     (axis,) = (i for i, (a, b) in enumerate(zip(old.shape, shape, strict=True)) if a != b)

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from models.generators.line_edits import CLAIMS, LANGUAGES, SAID, LineEdit
-from models.training.abstracted import Reviews, abstracted_mixture, said_mixture
+from models.training.abstracted import (
+    Reviews,
+    abstracted_mixture,
+    before_mixture,
+    said_mixture,
+)
 from models.training.corrupt import corrupt
 from models.training.examples import (
     Example,
@@ -305,9 +310,10 @@ def _claims_mixture(folder: Path, limit: int | None = None) -> Sources:
 MIXTURES = {
     "default": default_mixture,
     "abstracted": abstracted_mixture,
+    "abstracted_before": before_mixture,
     "claims": _claims_mixture,
     SAID: said_mixture,
 }
 """The mixtures by name."""
-TASKS_OF = {"claims": [CLAIMS], SAID: [SAID]}
+TASKS_OF = {"abstracted_before": ["crb"], "claims": [CLAIMS], SAID: [SAID]}
 """What a model of a mixture can be asked, where that is not all of ``crb``, ``cra`` and ``rcg``."""

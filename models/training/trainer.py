@@ -18,7 +18,6 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
-from transformers.models.t5.modeling_t5 import T5Attention
 
 from models.crscore.encoder import fast_bfloat16
 from models.generators.line_edits import EditCodec
@@ -30,7 +29,8 @@ from models.training.batches import (
 )
 from models.training.card import write_card
 from models.training.copying import games, start_copying
-from models.training.grow import grown
+from models.training.dropout import set_dropout
+from models.training.grow import grown, widened
 from models.training.mixture import MIXTURES, TASKS_OF
 from models.training.progress import History, Progress, Show, position, write_chart
 from models.training.records import records
@@ -63,20 +63,21 @@ class TrainOptions:
     bit, where neither was interrupted (a resumed one draws other examples). ``tokens`` is the
     number of padded source tokens a batch. ``rate`` is relative: each parameter moves by
     ``rate`` times its own root mean square (see ``scale_rates``). ``dropout`` is the share of
-    activations and attention weights set to zero in training. Longer examples than
+    activations set to zero in training. Longer examples than
     ``longest_source`` and ``longest_answer`` (tokens) are left out. ``grow`` enlarges what the run
     starts from: blocks to add to encoder and decoder, and hidden units of each feed-forward layer
-    (``grow.grown``). A fresh model starts from a
-    rough copying circuit and spends its first ``game_minutes`` on copying games (``copying``),
-    then the time up to ``short_minutes`` on short windows (``SHORT`` tokens), of which it sees
-    three times as many. ``mixture`` is one of ``MIXTURES``. ``checked`` is the size of a
-    validation set; the state is written every ``save_seconds``.
+    (``grow.grown``); ``widen`` doubles its width before that (``grow.widened``). A fresh
+    model starts from a rough copying circuit and spends its first ``game_minutes`` on copying
+    games (``copying``), then the time up to ``short_minutes`` on short windows (``SHORT`` tokens),
+    of which it sees three times as many. ``mixture`` is one of ``MIXTURES``. ``checked`` is the
+    size of a validation set; the state is written every ``save_seconds``.
     """
 
     data: Path
     folder: Path
     start_from: str | None = None
     grow: tuple[int, int] | None = None
+    widen: bool = False
     minutes: float = 120.0
     seed: int = 1
     vocabulary: int = 8192
@@ -130,10 +131,12 @@ def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]
     """The tokenizer and a fresh model, or those of ``start_from`` (a folder or Hub id)."""
     if options.start_from is not None:
         tokenizer, model = load_start(options.start_from)
-        if options.grow is None:
-            return tokenizer, model
-        return tokenizer, grown(model, *options.grow, seed=options.seed)
-    if options.grow is not None:
+        if options.widen:
+            model = widened(model, options.seed)
+        if options.grow is not None:
+            model = grown(model, *options.grow, seed=options.seed)
+        return tokenizer, model
+    if options.grow is not None or options.widen:
         raise ValueError("only a checkpoint can be grown: name one to start from")
     rows = min(TOKENIZER_ROWS, options.limit or TOKENIZER_ROWS)
     tokenizer = train_tokenizer(tokenizer_texts(options.data, rows), options.vocabulary)
@@ -156,18 +159,6 @@ def build(options: TrainOptions) -> tuple[Tokenizer, T5ForConditionalGeneration]
     model = T5ForConditionalGeneration(config)
     start_copying(model, options.seed)
     return tokenizer, model
-
-
-def set_dropout(model: torch.nn.Module, share: float) -> None:
-    """Drop this share in training everywhere that T5 does; its configuration stays as it is.
-
-    A checkpoint is made with the share that it was saved with, which for ours is 0.
-    """
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = share
-        elif isinstance(module, T5Attention):
-            module.dropout = share
 
 
 def rate_at(progress: float, peak: float) -> float:
@@ -251,7 +242,7 @@ def train(
     else:
         tokenizer, model = build(options)
         tokenizer.save(str(token_file))
-    set_dropout(model, options.dropout)
+    set_dropout(model, options.dropout, options.seed)
     codec = EditCodec(tokenizer)
     optimizer = torch.optim.AdamW(
         [{"params": [parameter]} for parameter in model.parameters()],

@@ -30,6 +30,9 @@ class Validation:
             reviews = Reviews(data, "held")
             makers = {"crb": reviews.before, "cra": reviews.after, "remarked": reviews.remark}
             self.counted: tuple[str, ...] = ("crb", "cra")
+        elif mixture == "abstracted_before":
+            makers = {"crb": Reviews(data, "held").before}
+            self.counted = ("crb",)
         elif mixture == SAID:
             makers = {SAID: Reviews(data, "held").said}
             self.counted = (SAID,)

@@ -236,3 +236,21 @@ def test_what_was_said_is_learnt_from_revisions_turned_round(data, tmp_path):
     )
     assert log is not None
     assert log < 0
+
+
+def test_revising_before_review_alone_is_learnt_by_a_wider_model(data, tmp_path):
+    start = tmp_path / "start"
+    train(tiny(data, start, steps=2), lambda line: None)
+    options = tiny(
+        data, tmp_path / "crb", mixture="abstracted_before", steps=3, widen=True, dropout=0.1,
+        start_from=str(start / "best"),
+    )  # fmt: skip
+    numbers = train(options, lambda line: None)
+    assert numbers["loss"] == numbers["loss_crb"] > 0
+    assert "loss_cra" not in numbers
+    best = tmp_path / "crb" / "best"
+    assert json.loads((best / "marginalia.json").read_text())["tasks"] == ["crb"]
+    assert json.loads((best / "config.json").read_text())["d_model"] == 256
+    text = (best / "README.md").read_text()
+    assert "Every method was revised" in text
+    assert "- widen: True" in text
