@@ -7,6 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -259,7 +260,7 @@ def claims_reader(
     """How the pseudo-references of a change are made, by the command's options."""
     from bot.review.claims import KEY_NAME, ClaimChoice, load_writer
     from models.crscore.claims.by_model import ClaimsError
-    from models.crscore.score import read_references
+    from models.crscore.rows import read_each
 
     key = os.environ.get(KEY_NAME, "")
     choice = ClaimChoice(claims, model, endpoint, generator, cache, key)
@@ -271,11 +272,15 @@ def claims_reader(
     except ClaimsError as error:
         raise FatalError(str(error)) from error
     if not written:
-        return read_references
+        return read_each
 
-    def read(diff: str, language: str) -> tuple[PseudoReference, ...]:
-        own = read_references(diff, language) if choice.reads_off else ()
-        return (*(claim for one in written for claim in one.of(diff)), *own)
+    def read(changes: Sequence[tuple[str, str]]) -> list[tuple[PseudoReference, ...]]:
+        diffs = [diff for diff, _ in changes]
+        sources = [one.of_all(diffs) for one in written]
+        if choice.reads_off:
+            sources.append(read_each(changes))
+        # each source has one entry a change
+        return [tuple(chain.from_iterable(said)) for said in zip(*sources, strict=True)]
 
     return read
 

@@ -123,15 +123,20 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-Reader = Callable[[str, str], Sequence[PseudoReference]]
-"""Pseudo-references of (diff, language)."""
+Reader = Callable[[Sequence[tuple[str, str]]], Sequence[Sequence[PseudoReference]]]
+"""Pseudo-references of each of several (diff, language)."""
+
+
+def read_each(changes: Sequence[tuple[str, str]]) -> list[tuple[PseudoReference, ...]]:
+    """A ``Reader`` of what can be read off the changes themselves."""
+    return [tuple(read_references(diff, language)) for diff, language in changes]
 
 
 def score_rows(
     rows: Iterable[dict[str, Any]],
     scorer: CRScore,
     judge: Judge | None,
-    reader: Reader = read_references,
+    reader: Reader = read_each,
     smells: FileSmells | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The rows with their scores, in order, ``CHUNK`` at a time.
@@ -156,18 +161,15 @@ def _score_chunk(
     reader: Reader,
     smells: FileSmells | None,
 ) -> Iterator[dict[str, Any]]:
-    read: dict[tuple[str, str], Any] = {}
-    references = []
-    for row in chunk:
-        own = smells.of(row) if smells is not None else ()
-        if row.get("claims") is not None:
-            references.append((*given_references(row["claims"]), *own))
-            continue
-        language = row["lang"] if isinstance(row.get("lang"), str) else ""
-        key = row["diff"], language
-        if key not in read:
-            read[key] = tuple(reader(*key))
-        references.append((*read[key], *own))
+    changes = list(dict.fromkeys(_change(row) for row in chunk if row.get("claims") is None))
+    read = dict(zip(changes, reader(changes), strict=True))
+    references = [
+        (
+            *(read[_change(row)] if row.get("claims") is None else given_references(row["claims"])),
+            *(smells.of(row) if smells is not None else ()),
+        )
+        for row in chunk
+    ]
     scores = scorer.score_reference_batch(
         [(row["review"], given) for row, given in zip(chunk, references, strict=True)]
     )
@@ -190,6 +192,11 @@ def _score_chunk(
             "judge": probability,
             "signature": signature,
         }
+
+
+def _change(row: dict[str, Any]) -> tuple[str, str]:
+    """The row's diff and language; "" where that is to be found out."""
+    return row["diff"], row["lang"] if isinstance(row.get("lang"), str) else ""
 
 
 def write_row(out: BinaryIO | io.BufferedIOBase, row: dict[str, Any]) -> None:

@@ -121,11 +121,40 @@ def test_options_alone_and_together(folder: Path, tmp_path: Path) -> None:
 
     def said(sources: str) -> list[str]:
         read = claims_reader(sources, "", "", cache, str(folder) if "gen" in sources else "")
-        return [claim.text for claim in read(DIFF, "python")]
+        (found,) = read([(DIFF, "python")])
+        return [claim.text for claim in found]
 
     syntax = said("syntax")
     assert said("generator") == ["The timeout was raised."]
     assert said("syntax+generator") == ["The timeout was raised.", *syntax]
+
+
+def test_rows_are_asked_about_together(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = ClaimGenerator.write
+    asked: list[int] = []
+
+    def counted(self: ClaimGenerator, windows: Sequence[Window]) -> list[list[str]]:
+        asked.append(len(windows))
+        return write(self, windows)
+
+    monkeypatch.setattr(ClaimGenerator, "write", counted)
+    rows = [
+        {"diff": diff, "review": "Say why.", **more}
+        for diff, more in (
+            (DIFF, {}), (GO, {}), (DIFF, {}), (DIFF, {"lang": "python"}), (DIFF, {"claims": ["A."]})
+        )
+    ]  # fmt: skip
+    source = tmp_path / "rows.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = [str(source), "--claims", "syntax+generator", "--claims-generator", str(folder)]
+    result = CliRunner().invoke(app, [*options, "--no-judge", "--out", str(tmp_path / "out.jsonl")])
+    assert result.exception is None
+    assert asked == [2]
+    graded = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["diff"] for row in graded] == [row["diff"] for row in rows]
+    assert graded[0]["rel"] == graded[2]["rel"]
 
 
 def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
