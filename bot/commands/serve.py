@@ -68,6 +68,8 @@ def serve(
     if token is not None:
         given["token"] = _typed(token)
     settings = read_settings(**given)
+    if settings.port == 0:  # one free port for the set-up page, the webhook and what is printed
+        settings = read_settings(**(given := given | {"port": check_address(settings.host, 0)}))
     env = {**_without_mistyped(), **_environment(given)}
     make_folder(settings.data_dir)
     share_metrics(settings.data_dir)

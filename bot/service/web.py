@@ -58,10 +58,10 @@ class WebServer(BaseApplication):  # type: ignore[misc]
         return self._make()
 
 
-def check_address(host: str, port: int) -> None:
-    """Refuse an address where nothing can listen (``FatalError``), before anything starts.
+def check_address(host: str, port: int) -> int:
+    """The port, a free one for 0; refuses an address where nothing can listen (``FatalError``).
 
-    The server itself would try five times and say each in two lines.
+    Before anything starts: the server itself would try five times and say each in two lines.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -71,6 +71,7 @@ def check_address(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
             probe.listen(BACKLOG)
+            return int(probe.getsockname()[1])
     except OSError as error:
         raise FatalError(
             f"cannot listen on {_bracketed(host)}:{port}: {error.strerror}: choose another address "

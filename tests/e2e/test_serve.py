@@ -86,7 +86,12 @@ def test_serve_replay_and_jobs(tmp_path: Path) -> None:
         "MARGINALIA_DRAIN": "1",
         "MARGINALIA_USE_MODEL": "false",  # nothing is reviewed here
     }
-    with serving(tmp_path, **env) as (url, _):
+    with serving(tmp_path, "--port", "0", **env) as (_, process):
+        assert process.stdout is not None
+        # a free port is chosen, and is the one that is printed
+        told = re.fullmatch(r"Webhook: (http://\S+:\d+)/webhook\n", process.stdout.readline())
+        assert told is not None
+        url = told[1]
         wait_for(lambda: answer(f"{url}/readyz").get("workers") == 1, START_SECONDS, "a worker")
         assert answer(f"{url}/healthz") == {"status": "ok"}
         stored = tmp_path / "delivery.json"
