@@ -42,7 +42,7 @@ from models.crscore.subjects import SUBJECTS
 from models.crscore.weights import HEADS, Head, Weights, default_folder, save_weights, settle
 from models.crscore.words import Rarity, sub_words
 
-GAMMA, RIDGE = 0.6, 0.5
+GAMMA, RIDGE = 0.8, 0.25
 VECTOR_WEIGHT = 0.6
 """What similarities of sentences and lines count for in distances: there are many, much alike."""
 _SIMILARITIES = ("added_", "deleted_", "context_", "changed_", "block", "rank", "excess")
@@ -247,18 +247,31 @@ def regress(material: Material, names: Sequence[str], columns: npt.NDArray[np.in
     return Fitted(columns, scaling, fit(rows, targets, importance, GAMMA, RIDGE))
 
 
-def out_of_fold(
-    material: Material, fitted: Fitted, groups: Sequence[Any], extra_groups: Sequence[Any]
-) -> tuple[Matrix, Matrix]:
-    """Outputs of every row, and of every reduction, from the rows of other groups."""
-    owner, other = np.array(groups), np.array(extra_groups)
+Grouping = tuple[Sequence[Any], Sequence[Any]]
+"""The group of every row, and of every attack."""
+
+
+def folds_of(material: Material) -> Grouping:
+    """The fold of every row's and every attack's diff."""
+    return (
+        [fold_of(diff) for diff in material.study.diffs],
+        [fold_of(diff) for diff in material.extra_diffs],
+    )
+
+
+def out_of_fold(material: Material, fitted: Fitted, *by: Grouping) -> tuple[Matrix, Matrix]:
+    """Outputs of every row, and of every reduction, from the rows of other groups: by several
+    groupings, from those that share none of its groups."""
     rows = material.rows
-    out, below = np.zeros((len(owner), 3)), np.zeros((len(rows.below), 3))
-    for group in np.unique(owner):
-        here = owner == group
+    count = len(rows.table)
+    out, below = np.zeros((count, 3)), np.zeros((len(rows.below), 3))
+    # each row's groups, then each attack's, as one table of (row, grouping)
+    groups = np.array([[*own, *extra] for own, extra in by], dtype=object).T
+    for group in dict.fromkeys(map(tuple, groups[:count])):
+        same = groups == np.array(group, dtype=object)
+        here = same[:count].all(axis=1)
         part = here[rows.owners]
-        gone = np.r_[np.flatnonzero(here), len(owner) + np.flatnonzero(other == group)]
-        model = fitted.regression.without(gone)
+        model = fitted.regression.without(np.flatnonzero(same.any(axis=1)))
         out[here] = fitted.outputs(model, rows.table[here])
         below[part] = fitted.outputs(model, rows.below[part])
     return out, below
@@ -322,12 +335,11 @@ def fit_weights(
     material: Material, table: Table, known: Background, encoder_sha256: str
 ) -> Weights:
     """The whole judge from prepared material."""
-    folds = [fold_of(diff) for diff in material.study.diffs]
-    extra_folds = [fold_of(diff) for diff in material.extra_diffs]
+    folds = folds_of(material)
     heads = {}
     for name in HEADS:
         fitted = regress(material, table.names, head_columns(table.names, name))
-        outputs, below = out_of_fold(material, fitted, folds, extra_folds)
+        outputs, below = out_of_fold(material, fitted, folds)
         heads[name] = finish(fitted, outputs, below, material)
     scaling = scaling_of(material.rows.table, table.names)
     return Weights(encoder_sha256, table.names, known, scaling, heads, table.quantiles, IDLE_COST)
@@ -345,8 +357,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--vectors", type=Path, help="File that keeps sentence vectors from one fit to the next."
     )
     given = parser.parse_args(arguments)
-    kept = KeptVectors(SentenceEncoder(), given.vectors) if given.vectors else None
-    encoder: Encoder = kept or SentenceEncoder()
+    plain = SentenceEncoder(dtype="float32")  # the same weights on every kind of processor
+    kept = KeptVectors(plain, given.vectors) if given.vectors else None
+    encoder: Encoder = kept or plain
     remarks = list(read_lines(given.data / "pr_reviews/python.jsonl.gz"))
     changes = [read_change(row["diff_hunk"]) for row in remarks[::4]]
     known = make_background(encoder, [row["comment"] for row in remarks], changes, given.seed)

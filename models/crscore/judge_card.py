@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +18,12 @@ from models.crscore.agreement import Numbers, spearman
 from models.crscore.features import Row
 from models.crscore.fit_judge import (
     Fitted,
+    Grouping,
     Material,
     Numbered,
     Table,
     finish,
+    folds_of,
     head_columns,
     out_of_fold,
     regress,
@@ -44,12 +45,13 @@ def split(material: Material) -> tuple[Material, Material]:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One head, fitted on development and looked at three ways."""
+    """One head, fitted on development and looked at five ways (``by_both``: system and diff)."""
 
     head: Head
     fitted: Fitted
     by_diff: Numbers
     by_system: Numbers
+    by_both: Numbers
     by_language: Numbers
     held: Numbers
 
@@ -59,15 +61,13 @@ def check_head(name: str, names: Sequence[str], development: Material, held: Mat
     fitted = regress(development, names, head_columns(names, name))
     study = development.study
     language = dict(zip(study.diffs, study.languages, strict=True))
-    folds = (
-        [fold_of(diff) for diff in study.diffs],
-        [fold_of(diff) for diff in development.extra_diffs],
-    )
+    folds = folds_of(development)
+    systems = study.systems, development.extra_systems
     languages = study.languages, [language[diff] for diff in development.extra_diffs]
-    head = finish(fitted, *out_of_fold(development, fitted, *folds), development)
+    head = finish(fitted, *out_of_fold(development, fitted, folds), development)
 
-    def scores(groups: tuple[Sequence[Any], Sequence[Any]]) -> Numbers:
-        return development.rows.score(head, *out_of_fold(development, fitted, *groups))
+    def scores(*groupings: Grouping) -> Numbers:
+        return development.rows.score(head, *out_of_fold(development, fitted, *groupings))
 
     whole = fitted.regression.whole
     seen, below = (fitted.outputs(whole, part) for part in (held.rows.table, held.rows.below))
@@ -75,7 +75,8 @@ def check_head(name: str, names: Sequence[str], development: Material, held: Mat
         head=head,
         fitted=fitted,
         by_diff=scores(folds),
-        by_system=scores((study.systems, development.extra_systems)),
+        by_system=scores(systems),
+        by_both=scores(systems, folds),
         by_language=scores(languages),
         held=held.rows.score(head, seen, below),
     )

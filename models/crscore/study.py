@@ -23,6 +23,9 @@ from models.crscore.features import Row
 from models.crscore.judge import row_of
 from models.crscore.kernel import Matrix
 
+SWAPS = 5
+"""Other diffs that a review is set against."""
+
 
 @dataclass(slots=True)
 class Study:
@@ -119,17 +122,24 @@ def attack_rows(
 
 
 def swapped_rows(study: Study, seed: int) -> tuple[list[Row], list[int], list[str]]:
-    """Reviews that people found of some use, set against another diff of their fold: rows, the
-    diff and the system that each came from."""
+    """Reviews that people found of some use, set against other diffs: rows, the diff and the
+    system that each came from.
+
+    A diff is of the review's language, of its fold, and held out where the review's is.
+    """
     pick = random.Random(seed)  # noqa: S311
     first = dict(zip(study.diffs, study.rows, strict=True))
+    language = dict(zip(study.diffs, study.languages, strict=True))
+
+    def part(diff: int) -> tuple[str, int, bool]:
+        return language[diff], fold_of(diff), is_held(diff)
+
     rows, diffs, systems = [], [], []
     for i, (diff, row) in enumerate(zip(study.diffs, study.rows, strict=True)):
-        if not row.review.strip() or (study.human[i, 0] == 1 and pick.random() > 0.3):
+        if not row.review.strip() or study.human[i, 0] == 1:
             continue
-        others = [d for d in first if d != diff and fold_of(d) == fold_of(diff)]
-        if others:
-            target = pick.choice(others)
+        others = [other for other in first if other != diff and part(other) == part(diff)]
+        for target in pick.sample(others, min(SWAPS, len(others))):
             there = first[target]
             rows.append(Row(there.diff, row.review, there.own, there.references))
             diffs.append(diff)

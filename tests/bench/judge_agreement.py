@@ -46,7 +46,7 @@ def fresh(path: str, human: str, samples: int) -> None:
 
 def refitted(samples: int) -> None:
     """A judge fitted on the development diffs, on them and on the rest; then one fitted on all."""
-    encoder = SentenceEncoder()
+    encoder = SentenceEncoder(dtype="float32")  # as the shipped one is fitted
     study = read_study(Path(os.environ["MARGINALIA_DATA"]))
     weights = Judge(encoder).weights
     table = Table(encoder, weights.background, weights.lengths)
@@ -61,9 +61,11 @@ def refitted(samples: int) -> None:
         for title, part, scores in (
             ("development, by diff", development, check.by_diff),
             ("development, system left out", development, check.by_system),
+            ("development, system and diff left out", development, check.by_both),
             ("last look", held, check.held),
             ("all, by diff", material, whole.by_diff),
             ("all, system left out", material, whole.by_system),
+            ("all, system and diff left out", material, whole.by_both),
             ("all, language left out", material, whole.by_language),
         ):
             print(_row(title, name, part, scores, scorer, samples), flush=True)
