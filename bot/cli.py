@@ -19,6 +19,7 @@ from bot.errors import FULL, FatalError
 _COMMANDS: dict[str, tuple[str, str, str]] = {
     # name: (module, attribute, help)
     "review": ("review", "review", "Review a change: a range of a git repository or a diff."),
+    "suggest": ("suggest", "suggest", "Print the revision that a comment asks for."),
     "doctor": ("doctor", "doctor", "Say what is installed and what is missing."),
     "models": ("models", "app", "The models that ship with the program, and others."),
     "serve": ("serve", "serve", "Receive deliveries and review pull requests: web and worker."),

@@ -140,11 +140,10 @@ def build_services(
 
 
 def generators_of(reviewer: Reviewer) -> Sequence[Generator]:
-    """Who answers comments: what they spell out themselves, then the reviewer's own model."""
-    from models.generators.instructions import Instructions
+    """Who answers comments (``bot.review.local.answerers``), by the reviewer's own model."""
+    from bot.review.local import answerers
 
-    model: Generator | None = getattr(reviewer, "generator", None)
-    return (Instructions(), *(() if model is None else (model,)))
+    return answerers(getattr(reviewer, "generator", None))
 
 
 def chores_of(

@@ -68,7 +68,7 @@ class GitHubSuggester:
         # the command's own comment may say what is wanted, else the thread's first does
         words = comment.body if asked(comment.body) else str(row.get("body") or "")
         reply = self._reply(ref, row, words)
-        if reply.suggestion is None:
+        if reply.judged is None:
             return f"Nothing to propose: {reply.silence}."
         return _markdown(reply)
 
@@ -87,7 +87,7 @@ class GitHubSuggester:
         if row is None:
             return "the comment is gone"
         reply = self._reply(ref, row, comment.body)
-        if reply.suggestion is None:
+        if reply.judged is None:
             return f"no revision proposed: {reply.silence}"
         api = self._identity.api(ref.installation_id)
         marker = answer_marker(comment.source, comment.id)
@@ -133,5 +133,9 @@ class GitHubSuggester:
 
 
 def _markdown(reply: Reply) -> str:
-    suggestion = fence(reply.suggestion or "", "suggestion")
-    return f"{suggestion}\n\n<sub>{reply.grounds}</sub>"
+    if reply.diff:
+        block = fence("\n".join(reply.diff), "diff")
+        block = f"It changes lines beyond this thread's, so it is to be applied by hand:\n\n{block}"
+    else:
+        block = fence(reply.suggestion or "", "suggestion")
+    return f"{block}\n\n<sub>{reply.grounds}</sub>"

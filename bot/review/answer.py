@@ -1,31 +1,46 @@
 """Answering a reviewer (CRA): the revision that a comment asks for, if it is safe and sure.
 
-A suggestion block in a reply stands for the lines of the thread, so the answer is a replacement of
-exactly those lines. It goes through the same gate as every candidate. What does not pass is said
-by no word, but for the reason, which is told on command.
+A suggestion block in a reply stands for the lines of the thread, so a revision of exactly those
+lines can be committed; one that reaches further is shown as a diff, to be applied by hand. Both go
+through the same gate as every candidate. What does not pass is said by no word, but for the
+reason, which is told on command.
 """
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.review.gate import Draft, Gate
 from bot.review.render import grounds, suggestion_text
+from bot.review.targets import MAX_FILE_BYTES
 from bot.review.types import JudgedCandidate, ReviewOptions, Sources
-from bot.review.windows import CONTEXT, WINDOW_CHARACTERS, WINDOW_LINES
+from bot.review.windows import (
+    CONTEXT,
+    WINDOW_CHARACTERS,
+    WINDOW_LINES,
+    replacement_of_edits,
+    smallest_edits,
+)
 from models.change import Change, ChangedFile, Side
-from models.generators.base import Generator, Window
+from models.generators.base import Answer, Generator, Window
 from models.generators.line_edits import apply_edits
 from models.review_types import Candidate, CandidateKind, Replacement, Score
-from models.syntax import language_of_file
+from models.syntax import language_of_file, language_row
+from models.syntax.definitions import definitions
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"^\s*/marginalia\b.*$", re.MULTILINE | re.IGNORECASE)
 _QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
+DIFF_CONTEXT = 2
+"""Lines that stay, shown around those that a revision changes."""
 LEAST_WORDS = 2
 """Words that a comment must have to ask for anything."""
+MOST_WORDS = 100
+"""Words of a comment that are read: a model's time grows with them, and anyone can write many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +56,20 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A revision to propose, or the reason why there is none, as a sentence without its stop."""
+    """A revision to propose, or the reason why there is none, as a sentence without its stop.
+
+    ``diff`` are the revision's rows (`` ``, ``-`` and ``+``) where it changes lines beyond the
+    thread's, and so can be no suggestion there; else it is empty.
+    """
 
     judged: JudgedCandidate | None = None
     silence: str = ""
+    diff: tuple[str, ...] = ()
 
     @property
     def suggestion(self) -> str | None:
         """The text that replaces the thread's lines."""
-        return None if self.judged is None else suggestion_text(self.judged.candidate)
+        return None if self.judged is None or self.diff else suggestion_text(self.judged.candidate)
 
     @property
     def grounds(self) -> str:
@@ -77,8 +97,9 @@ def answer(
         generators: those that answer comments (CRA), the most trusted first.
         options: how sure to be, and what this team's answers taught.
     """
-    words = asked(question.comment)
-    if len(words.split()) < LEAST_WORDS:
+    said = asked(question.comment).split(maxsplit=MOST_WORDS)[:MOST_WORDS]
+    words = " ".join(said)
+    if len(said) < LEAST_WORDS:
         return Reply(silence="the comment asks for nothing in words")
     if question.side is Side.LEFT:
         return Reply(silence="the comment is on deleted lines")
@@ -86,38 +107,78 @@ def answer(
     head = sources.head(question.path)
     if file is None or head is None:
         return Reply(silence=f"{question.path} cannot be read at the head of this change")
-    window, start = _window(question, words, head)
-    if window is None:
+    lines, method = _window(question, words, head), _method_window(question, words, head)
+    if lines is None:
         return Reply(silence="its lines are too many or too long, or not in the head")
     silence = "no model here answers comments"
+    held = ""
     for generator in generators:
         if "cra" not in generator.tasks:
             continue
         silence = "I have no revision to propose"
-        for found in generator.revise([window])[0]:
-            lines = apply_edits(window.lines, found.edits)
-            cut = _thread_lines(window, lines, start, question)
-            if cut is None:
-                silence = "the revision would change lines beyond those of the thread"
-                continue
-            candidate = Candidate(
-                CandidateKind.REVISION,
-                f"{generator.name}:cra",
-                question.path,
-                Side.RIGHT,
-                question.start_line,
-                question.line,
-                "The revision that the comment asks for.",
-                Replacement(question.start_line, question.line, cut),
-                confidence=found.probability,
-                weakest=found.weakest,
-            )
-            judged = _judged(candidate, file, head, generator, options)
-            if judged.verdict.posted:
-                return Reply(judged)
-            detail = judged.verdict.detail or judged.verdict.reason.value
-            silence = f"my revision was held back ({detail})"
-    return Reply(silence=silence)
+        place = method if generator.reads_methods else lines
+        if place is None:
+            continue
+        for found in generator.revise([place.window])[0]:
+            reply = _reply(question, place, found, (file, head, generator, options))
+            if reply.judged is not None:
+                return reply
+            held = held or reply.silence
+    return Reply(silence=held or silence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a generator reads, and the head number of its first line."""
+
+    window: Window
+    start: int
+
+
+def _reply(
+    question: Question,
+    place: _Place,
+    found: Answer,
+    known: tuple[ChangedFile, bytes, Generator, ReviewOptions],
+) -> Reply:
+    """One answer as a reply: judged, or the reason why it is held back."""
+    file, head, generator, options = known
+    lines = place.window.lines
+    revised = apply_edits(lines, found.edits)
+    cut = _thread_lines(place.window, revised, place.start, question)
+    if cut is not None and not any(line.strip() for line in cut):
+        cut = None  # a suggestion cannot leave nothing, but with a neighbouring line it is a diff
+    replacement: Replacement | None
+    if cut is not None:
+        replacement = Replacement(question.start_line, question.line, cut)
+    else:
+        replacement = replacement_of_edits(lines, smallest_edits(lines, revised), place.start)
+    if replacement is None:
+        return Reply(silence="the revision would leave nothing of the code")
+    candidate = Candidate(
+        CandidateKind.REVISION,
+        f"{generator.name}:cra",
+        question.path,
+        Side.RIGHT,
+        replacement.start_line,
+        replacement.end_line,
+        "The revision that the comment asks for.",
+        replacement,
+        confidence=found.probability,
+        weakest=found.weakest,
+    )
+    judged = _judged(candidate, file, head, generator, options)
+    if not judged.verdict.posted:
+        detail = judged.verdict.detail or judged.verdict.reason.value
+        return Reply(silence=f"my revision was held back ({detail})")
+    rows = () if cut is not None else tuple(_diff_rows(lines, revised))
+    return Reply(judged, diff=rows)
+
+
+def _diff_rows(lines: Sequence[str], revised: Sequence[str]) -> Iterator[str]:
+    """Both sides around what changed, without the headers of a diff."""
+    rows = difflib.unified_diff(lines, revised, n=DIFF_CONTEXT, lineterm="")
+    return itertools.islice(rows, 3, None)
 
 
 def asked(comment: str) -> str:
@@ -126,11 +187,12 @@ def asked(comment: str) -> str:
     return " ".join(_QUOTE.sub(" ", _COMMAND.sub(" ", text)).split())
 
 
-def _window(question: Question, words: str, head: bytes) -> tuple[Window | None, int]:
-    lines = [line.removesuffix("\r") for line in _text(head).removesuffix("\n").split("\n")]
+def _window(question: Question, words: str, head: bytes) -> _Place | None:
+    """The thread's lines with as much around them as fits."""
+    lines = _lines(head)
     first, end = question.start_line - 1, question.line
     if not 0 <= first < end <= len(lines):
-        return None, 0
+        return None
     low, high = max(0, first - CONTEXT), min(len(lines), end + CONTEXT)
     while (low < first or high > end) and _too_big(lines[low:high]):
         if high - end >= first - low:
@@ -138,10 +200,39 @@ def _window(question: Question, words: str, head: bytes) -> tuple[Window | None,
         else:
             low += 1
     if _too_big(lines[low:high]):
-        return None, 0
-    commented = frozenset(range(first - low, end - low))
+        return None
+    return _place(question, words, head, low, high)
+
+
+def _method_window(question: Question, words: str, head: bytes) -> _Place | None:
+    """The smallest function or method that holds the thread's lines, whole."""
     language = language_of_file(question.path, head)
-    return Window(language, tuple(lines[low:high]), commented, comment=words), low + 1
+    if language_row(language) is None or len(head) > MAX_FILE_BYTES:
+        return None
+    around = [
+        one
+        for one in definitions(head, language)
+        if not one.is_type
+        and one.start_line <= question.start_line
+        and question.line <= one.end_line
+    ]
+    if not around:
+        return None
+    one = min(around, key=lambda one: one.end_line - one.start_line)
+    return _place(question, words, head, one.start_line - 1, one.end_line)
+
+
+def _place(question: Question, words: str, head: bytes, low: int, high: int) -> _Place:
+    """The head's lines ``low`` (from 0) to ``high`` (not included), the thread's marked."""
+    commented = frozenset(range(question.start_line - 1 - low, question.line - low))
+    language = language_of_file(question.path, head)
+    return _Place(
+        Window(language, tuple(_lines(head)[low:high]), commented, comment=words), low + 1
+    )
+
+
+def _lines(head: bytes) -> list[str]:
+    return [line.removesuffix("\r") for line in _text(head).removesuffix("\n").split("\n")]
 
 
 def _too_big(lines: Sequence[str]) -> bool:

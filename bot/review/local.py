@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +89,31 @@ def load_generator(model: str | None) -> Generator | None:
         return load_reviewer(source)
     except GeneratorError as error:
         raise FatalError(str(error)) from error
+
+
+def answerers(model: Generator | None) -> Sequence[Generator]:
+    """Who answers reviewers' comments, the most trusted first: what a comment spells out itself,
+    the shipped models of Java methods, and the model that reviews. Another model than the shipped
+    one is the operator's choice, and goes before those.
+
+    Args:
+        model: ``None`` where no model may speak.
+    """
+    from models.generators.instructions import Instructions
+
+    if model is None:
+        return (Instructions(),)
+    if getattr(model, "folder", None) == default_model():
+        return (Instructions(), _method_reviser(), model)
+    return (Instructions(), model, _method_reviser())
+
+
+@cache
+def _method_reviser() -> Generator:
+    """The one that all jobs of a process share: its checkpoints are read when first asked."""
+    from models.systems.method_reviser import MethodReviser
+
+    return MethodReviser()
 
 
 def load_pipeline(

@@ -87,6 +87,11 @@ class Generator(Protocol):
         """Which of ``crb``, ``cra`` and ``rcg`` it was trained for."""
         ...
 
+    @property
+    def reads_methods(self) -> bool:
+        """Whether it answers windows that are one whole function or method, and no others."""
+        ...
+
     def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
         """For each window at most ``answers`` revisions, the likeliest first."""
         ...

@@ -39,6 +39,7 @@ class Instructions:
 
     name = "instructions"
     tasks = frozenset({"cra"})
+    reads_methods = False
 
     @property
     def card(self) -> Mapping[str, Any]:

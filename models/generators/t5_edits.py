@@ -48,6 +48,8 @@ class T5EditGenerator:
         GeneratorError: no such checkpoint, or one that was not trained for this.
     """
 
+    reads_methods = False
+
     def __init__(self, source: str | Path, *, beams: int = 4, batch: int = 16) -> None:
         self.folder = checkpoint_folder(source)
         self.card = read_card(self.folder, source)

@@ -19,6 +19,8 @@ class SystemGenerator:
     code as it is, that is the probability of "nothing to revise".
     """
 
+    reads_methods = False
+
     def __init__(self, system: System, version: str = "") -> None:
         self.system = system
         self._task = system.ready()
@@ -42,7 +44,7 @@ class SystemGenerator:
     def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
         """At most ``answers`` revisions a window; see ``Generator.revise``."""
         self._must_do(Task.CRB, Task.CRA)
-        examples = [_revision_example(str(i), window) for i, window in enumerate(windows)]
+        examples = [revision_example(str(i), window) for i, window in enumerate(windows)]
         found = self.system.predict(examples, answers)
         return [
             _revisions(window, prediction)
@@ -70,7 +72,8 @@ class SystemGenerator:
             )
 
 
-def _revision_example(identity: str, window: Window) -> Example:
+def revision_example(identity: str, window: Window) -> Example:
+    """A window as an example of either task of revision; ``changed`` lines are what is marked."""
     lines = list(window.lines)
     marked = ""
     if window.changed:

@@ -1,7 +1,8 @@
 """The shipped line-edit model as a system of the benchmark.
 
-It reads data of any of the layouts: code in lines is cut into windows, one-line Java (raw or
-abstracted) into pseudo-lines at statements. A revision is the code with the model's edits applied;
+It reads data of any of the layouts: whole Java methods are abstracted and restored
+(``java_methods``), other code in lines is cut into windows, one-line Java into pseudo-lines at
+statements. A revision is the code with the model's edits applied;
 where no edit that still parses is expected to be worth its risk (``models.systems.decision``), the
 code as it is.
 """
@@ -25,6 +26,7 @@ from models.systems.base import (
 )
 from models.systems.decision import Stakes, choose
 from models.systems.explaining import Choices, comment_logs, weighed
+from models.systems.java_methods import AbstractedMethod, abstracted_method
 from models.systems.mending import mended
 from models.systems.soundness import parses_like
 from models.systems.views import View, views_of
@@ -98,8 +100,9 @@ class ShippedSystem(System):
 
     Args:
         task: what to predict.
-        folder: a checkpoint for every example. ``None``: abstracted methods are answered by
-            ``ABSTRACTED_FOLDERS``, which know nothing else, all other code by ``DEFAULT_FOLDER``.
+        folder: a checkpoint for every example. ``None``: abstracted methods, and whole Java methods
+            in that dialect (``java_methods``), are revised by ``ABSTRACTED_FOLDERS``, which know
+            nothing else; all other code is by ``DEFAULT_FOLDER``.
     """
 
     kind = "default"
@@ -162,6 +165,16 @@ class ShippedSystem(System):
 
     def predict(self, examples: Sequence[Example], beams: int = 1) -> list[Prediction]:
         """One prediction an example (see ``System.predict``)."""
+        whole = [self._as_method(example) for example in examples]
+        asked = [e if m is None else m.example for e, m in zip(examples, whole, strict=True)]
+        found = self._predict_each(asked, beams)
+        return [p if m is None else m.answered(p) for m, p in zip(whole, found, strict=True)]
+
+    def _as_method(self, example: Example) -> AbstractedMethod | None:
+        """A raw Java method that the models of the abstracted dialect are asked about."""
+        return None if self.folder else abstracted_method(example, self.ready())
+
+    def _predict_each(self, examples: Sequence[Example], beams: int) -> list[Prediction]:
         result: dict[int, Prediction] = {}
         for abstracted in (False, True):
             chosen = [i for i, example in enumerate(examples) if example.abstracted is abstracted]

@@ -121,10 +121,14 @@ def render_card(card: Mapping[str, Any]) -> str:
         "compared with reviews, and a claim that names what the change does not have is dropped."
         if claims
         else "It weighs revisions of abstracted methods by how probable the comment is that they "
-        "answer (`marginalia bench run --system default --task cra`); nothing else asks it."
+        "answer (`marginalia suggest`, `marginalia bench run --system default --task cra`); "
+        "nothing else asks it."
         if said
-        else "It answers abstracted methods (`marginalia bench run --system default`), together "
-        "with the others of its kind that ship; reviews do not ask it."
+        else "It answers abstracted methods, and whole Java methods after they are abstracted "
+        "(`models.systems.java_methods`), together with the others of its kind that ship: in "
+        "`marginalia bench run --system default`, and where a reviewer's comment asks for a "
+        "revision (`marginalia suggest`, and `/marginalia suggest` in a thread). Reviews do not "
+        "ask it: it takes every method for one that is to be revised."
         if abstracted
         else "`marginalia review` uses it by default. Its revisions are suggestions for a person, "
         "and the gate holds back all that it is not sure of. It is small: expect silence more "

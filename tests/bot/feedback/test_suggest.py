@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.bot.feedback.life import Life, a_life
+import pytest
+
+from bot.review.local import load_generator
+from tests.bot.feedback.life import Life, MarkedLines, a_life
 from tests.github_double import Double, Pull
 
 BASE = {"a.py": "first = 1\nthird = 3\n"}
@@ -55,3 +58,34 @@ def test_every_comment_by_configuration_and_silence_otherwise(
     say(life, pull, "Typo: rename `secnd` to `second`.", "bob")
     (reply,) = replies(life, pull)
     assert "```suggestion\nsecond = 2\n```" in reply
+
+
+JAVA = """\
+class A {
+    public String first() {
+        String result = names.get(0);
+        System.out.println(result);
+        return result;
+    }
+}
+"""
+
+
+def test_comments_on_java_methods_are_answered_by_the_shipped_models(
+    github: Double, tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MarkedLines, "generator", load_generator(None), raising=False)
+    life = a_life(github, tmp_path, sqlite_template, {"a.txt": "1\n"})
+    pull = life.open({"A.java": JAVA}, "three")
+    life.live()
+    at = {"path": "A.java", "line": 2, "side": "RIGHT"}
+    first = say(life, pull, "This should be private.", **at)
+    say(life, pull, "/marginalia suggest", in_reply_to=first)
+    assert "```suggestion\n    private String first() {\n```" in replies(life, pull)[-1]
+    assert "model's own probability" in replies(life, pull)[-1]
+    # what no suggestion can hold, to take lines away, is shown
+    at = {"path": "A.java", "line": 4, "side": "RIGHT"}
+    first = say(life, pull, "Remove this println", **at)
+    say(life, pull, "/marginalia suggest", in_reply_to=first)
+    assert "beyond this thread's" in replies(life, pull)[-1]
+    assert "\n-        System.out.println(result);\n" in replies(life, pull)[-1]

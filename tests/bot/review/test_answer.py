@@ -13,6 +13,7 @@ from bot.review.types import ReviewOptions
 from models.generators.base import Answer, Window
 from models.generators.instructions import Instructions, spelled_out
 from models.generators.line_edits import LineEdit
+from models.review_types import Replacement
 
 HEAD = b"""\
 def fetch(url, timeout):
@@ -43,14 +44,17 @@ class Writes:
     card: Mapping[str, Any] = {}
     tasks = frozenset({"cra"})
 
-    def __init__(self, line: str, probability: float = 0.9, last: int = 1) -> None:
+    def __init__(
+        self, line: str, probability: float = 0.9, last: int = 1, reads_methods: bool = False
+    ) -> None:
         self.line, self.probability, self.last = line, probability, last
+        self.reads_methods = reads_methods
         self.windows: list[Window] = []
 
     def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
         self.windows += windows
         at = min(windows[0].changed)
-        edit = LineEdit(at, at + self.last, (self.line,))
+        edit = LineEdit(at, at + self.last, (self.line,) if self.line else ())
         p = self.probability
         return [[Answer(p, p, p, 0.0, (edit,))]]
 
@@ -99,16 +103,55 @@ def test_a_models_answer_must_be_sure_and_stay_on_the_threads_lines() -> None:
     assert [window.lines[i] for i in window.changed] == ["        page = get(url, timeout)"]
     unsure = ask("Pass it by name.", Writes(good.line, 0.2))
     assert "0.20 sure; 0.50 asked for" in unsure.silence
-    beyond = ask("Pass it by name.", Writes(good.line, 0.9, last=2))
-    assert "beyond those of the thread" in beyond.silence
     broken = ask("Pass it by name.", Writes("        page = get(url, timeout"))
     assert "parse errors" in broken.silence
     banned = ask("Pass it by name.", good, banned=frozenset({"t5-edits"}))
     assert "banned" in banned.silence
 
 
+def test_a_revision_beyond_the_threads_lines_is_a_diff() -> None:
+    beyond = ask("Return it at once.", Writes("        return get(url, timeout)", last=3))
+    assert beyond.suggestion is None
+    assert beyond.diff == (
+        " def fetch(url, timeout):",
+        "     for attempt in range(3):",
+        "-        page = get(url, timeout)",
+        "-        if page is not None:",
+        "-            return page",
+        "+        return get(url, timeout)",
+        "     return None",
+    )
+    assert beyond.judged is not None
+    assert beyond.judged.candidate.replacement == Replacement(
+        3, 5, ("        return get(url, timeout)",)
+    )
+    # a suggestion of no line at all would be one of a blank line
+    gone = ask("Not needed.", Writes("", last=1), line=6)
+    assert [row for row in gone.diff if row[0] != " "] == ["-    return None"]
+    unsure = ask("Return it at once.", Writes("        return get(url, timeout)", 0.2, last=3))
+    assert "0.20 sure" in unsure.silence
+
+
+def test_who_reads_methods_gets_the_whole_function_and_comes_only_where_one_is() -> None:
+    whole = Writes("        page = get(url, timeout=timeout)", reads_methods=True)
+    lines = Writes("        page = get(url, timeout=timeout)", 0.6)
+    reply = ask("Pass the timeout by name.", whole, lines)
+    assert reply.suggestion == whole.line
+    assert [window.lines for window in whole.windows] == [tuple(HEAD.decode().splitlines())]
+    assert lines.windows == []
+    # the first reason is kept: it is that of the more trusted one
+    unsure = ask("By name.", Writes(whole.line, 0.3, reads_methods=True), Writes(whole.line, 0.2))
+    assert "0.30 sure" in unsure.silence
+
+
 def test_the_words_of_a_comment_are_not_its_code_quotes_or_commands() -> None:
     assert asked("> quoted\nDo it.\n```py\nx = 1\n```\n/marginalia suggest\nNow.") == "Do it. Now."
+
+
+def test_of_a_long_comment_the_first_hundred_words_are_read() -> None:
+    model = Writes("    return []", reads_methods=True)
+    ask("word " * 20_000, model, line=6)
+    assert model.windows[0].comment == " ".join(["word"] * 100)
 
 
 def test_what_counts_as_spelled_out() -> None:
