@@ -2,8 +2,8 @@
 
 Models of that dialect see structure and no names, so they are right where a model of the raw text
 of their size is not: a method goes in abstracted (``models.preprocess.abstraction``), the revision
-comes out with the method's own names, in its own layout. What they cannot say is a name that the
-method does not have.
+comes out with the method's own names, in its own layout. What they cannot say is a name that
+neither the method has nor the comment writes as code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from models.preprocess.abstraction import PLACEHOLDER, UnknownPlaceholder, abstract
-from models.preprocess.comments import dialect_comment
+from models.preprocess.comments import dialect_comment_with_names
 from models.preprocess.dataflow import JAVA_MEMBER
 from models.preprocess.java_lexer import Token, TokenKind, tokenize
 from models.preprocess.layout import lay_out
@@ -94,17 +94,17 @@ def abstracted_method(example: Example, task: Task) -> AbstractedMethod | None:
     if len(code) > LONGEST_METHOD or len(pieces(code)) > MOST_PIECES:
         return None
     about = task is Task.CRA
-    said = dialect_comment(example.comment or "", pair).split() if about else []
+    said, outside = dialect_comment_with_names(example.comment or "" if about else "", pair)
     told = replace(
         example,
         code=code,
         marked_code=pair.texts[0] if about and pair.texts[0] != code else "",
-        comment=" ".join(said[:MOST_WORDS]) if about else None,
+        comment=" ".join(said.split()[:MOST_WORDS]) if about else None,
         diff="",
         revised=None,
         abstracted=True,
     )
-    return AbstractedMethod(told, source, pair.names, packages)
+    return AbstractedMethod(told, source, {**pair.names, **outside}, packages)
 
 
 def is_one_method(code: str) -> bool:

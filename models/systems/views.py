@@ -42,9 +42,11 @@ def views_of(example: Example, count: int) -> list[View]:
         return [View(example, {})]
     texts = {"code": code, "marked_code": example.marked_code, "comment": example.comment}
     rng = random.Random(code)  # noqa: S311 - the same views each time, no secret
-    views = [View(example, {token: token for token in code.split()})]
+    # a name that the comment alone has keeps its number
+    said = {word: word for word in (example.comment or "").split() if PLACEHOLDER.fullmatch(word)}
+    views = [View(example, {**said, **{token: token for token in code.split()}})]
     while len(views) < count:
         row = reshuffled(texts, rng)
-        names = dict(zip(row["code"].split(), code.split(), strict=True))
+        names = {**said, **dict(zip(row["code"].split(), code.split(), strict=True))}
         views.append(View(replace(example, **row), names))
     return views

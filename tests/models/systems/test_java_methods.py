@@ -10,6 +10,7 @@ from models.preprocess.java_lexer import tokenize
 from models.preprocess.layout import lay_out
 from models.systems.java_methods import abstracted_method, is_one_method
 from models.systems.shipped import ShippedSystem
+from models.systems.views import views_of
 from models.tasks import Example, Prediction, Task
 from models.training.records import records
 
@@ -63,6 +64,26 @@ def test_a_comment_and_its_marks_go_along_for_cra_alone():
     before = abstracted_method(example, Task.CRB)
     assert before is not None
     assert (before.example.marked_code, before.example.comment) == ("", None)
+
+
+def test_an_answer_may_use_what_the_comment_writes_as_code():
+    comment = (
+        "Why not `Strings.isBlank(prefix)` or the `MAX`, get(names) or findNames? "
+        "`names` and SomeType stay. Say `if` (again isBlank(x))."
+    )
+    method = abstracted_method(raw(METHOD, comment=comment), Task.CRA)
+    assert method is not None
+    assert method.example.comment == (
+        "TYPE_1 METHOD_2 ( VAR_1 ) VAR_3 get ( VAR_2 ) _CODE_ ? VAR_2 _CODE_ stay ( "
+        "METHOD_2 ( x ) )"
+    )
+    answer = method.example.code.replace("VAR_2 . size ( ) == 0", "TYPE_1 . METHOD_2 ( VAR_1 )")
+    expected = METHOD.replace("names.size() == 0", "Strings.isBlank(prefix)")
+    assert method.restored(answer) == expected
+    # under other numbers of the method's own names as well
+    for view in views_of(method.example, 3):
+        assert view.restored("TYPE_1 . METHOD_2 ( )") is not None
+        assert view.restored("METHOD_3 ( )") is None
 
 
 def test_packages_before_types_are_taken_off_and_put_back():
