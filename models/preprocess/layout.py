@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from rapidfuzz.distance import Levenshtein
 
 from models.preprocess.java_lexer import Token
+from models.preprocess.spacing import Spacing
 
-_NO_SPACE_BEFORE = frozenset(";,).]")
-_NO_SPACE_AFTER = frozenset("(.[!@~")
-_SPACED_KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "return", "synchronized"})
 _STAYS_ON_LINE = frozenset({"else", "catch", "finally", "while", ")", ";", ",", "."})
 """What follows a closing brace on its line."""
 _DEFAULT_INDENT = "    "
@@ -30,6 +28,7 @@ def lay_out(source: str, before: Sequence[Token], after: Sequence[str]) -> str:
     old_depths, depths = _depths([token.text for token in before]), _depths(after)
     unit = _indent_unit(source)
     base = _indentation_of(source[: before[0].start]) if before else ""
+    spacing = Spacing(source, after)
     pieces: list[str] = []
     for place, word in enumerate(after):
         here = origin[place]
@@ -40,7 +39,9 @@ def lay_out(source: str, before: Sequence[Token], after: Sequence[str]) -> str:
             shift = depths[place][0] - old_depths[here][0]
             pieces.append(_moved(gap, shift, unit))
         else:
-            pieces.append(_gap(after[place - 1], word, depths[place], base, unit, "\n" in source))
+            lines = "\n" in source and _begins_line(after[place - 1], word, depths[place])
+            line = "\n" + base + unit * depths[place][0]
+            pieces.append(line if lines else spacing.before(place))
         pieces.append(word if here is None else source[before[here].start : ends[here]])
     if before and after and origin[-1] == len(before) - 1:
         pieces.append(source[ends[-1] :])
@@ -120,21 +121,8 @@ def _moved(gap: str, shift: int, unit: str) -> str:
     return "\n".join(moved)
 
 
-def _gap(
-    left: str, right: str, depth: tuple[int, int], base: str, unit: str, has_lines: bool
-) -> str:
-    """What stands between two tokens that were no neighbours in the source."""
-    braces, parentheses = depth
+def _begins_line(left: str, right: str, depth: tuple[int, int]) -> bool:
+    """Whether Java begins a line between two tokens."""
     opens_line = left in ("{", ";") or (left == "}" and right not in _STAYS_ON_LINE)
     empty_block = left == "{" and right == "}"
-    if has_lines and not parentheses and not empty_block and (opens_line or right == "}"):
-        return "\n" + base + unit * braces
-    return _space(left, right)
-
-
-def _space(left: str, right: str) -> str:
-    if right[0] in _NO_SPACE_BEFORE or left[-1] in _NO_SPACE_AFTER:
-        return ""
-    if right == "(" and (left[-1].isalnum() or left[-1] == "_"):
-        return " " if left in _SPACED_KEYWORDS else ""
-    return " "
+    return not depth[1] and not empty_block and (opens_line or right == "}")
