@@ -2,7 +2,8 @@
 
     MARGINALIA_DATA=... python -m tests.bench.held_rows [--count N] [--write]
 
-Three sets: every tenth pair of ``autotransform`` (CRB), ``edits`` of held repositories (CRB;
+Three sets: every tenth pair of ``autotransform`` (CRB; the default checkpoint alone is asked, since
+the models of abstracted methods were trained on these too), ``edits`` of held repositories (CRB;
 hunks that only change versions, dates or licences are left out), and the suggestion blocks of
 ``pr_reviews`` on held projects (CRA). Prints exact match and Edit Progress (mean, median,
 aggregate) over hunks whose revision differs in more than white space; ``--write`` puts the rows
@@ -23,7 +24,7 @@ from models.benchmark.datasets import iter_examples
 from models.benchmark.run import run_system, shipped_results
 from models.generators.line_edits import LANGUAGES
 from models.systems import make_system
-from models.systems.shipped import ShippedSystem
+from models.systems.shipped import DEFAULT_FOLDER, ShippedSystem
 from models.tasks import Example, Task
 from models.training.examples import is_boring
 from models.training.splits import part_of
@@ -76,7 +77,8 @@ def main() -> None:
         if len(examples) > options.count:
             examples = random.Random(1).sample(examples, options.count)
         for name in ("copy", "default"):
-            system = ShippedSystem(task) if name == "default" else make_system(name)
+            alone = DEFAULT_FOLDER if short == "autotransform" else None
+            system = ShippedSystem(task, alone) if name == "default" else make_system(name)
             if name == "copy":
                 system.fit(task, examples[:1])  # it learns nothing
             result, _ = run_system(system, task, examples, label, name)

@@ -1,6 +1,6 @@
 """Reviewers' comments on whole Java methods answered by the shipped models: how often exactly so.
 
-    MARGINALIA_DATA=... python -m tests.bench.method_answers [--task cra|crb] [--count N]
+    MARGINALIA_DATA=... python -m tests.bench.method_answers [--task cra|crb] [--count N] [--write]
     MARGINALIA_DATA=... python -m tests.bench.method_answers --held
 
 The methods are those of ``trans_review/raw_valid`` (raw Java), of which no model that ships was
@@ -9,19 +9,23 @@ trained on one. Beside the models of the abstracted dialect, which are asked by 
 exact match and Edit Progress, and the precision of the surest answers by coverage: with
 confidences as they are, and how often an answer is right that the calibration takes for as sure as
 this. ``--held`` prints that calibration, from every 33rd record of ``trans_review/train``.
+``--write`` puts the row where ``marginalia bench table`` finds it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from models.benchmark.datasets import read_examples
+from models.benchmark.run import Result, shipped_results
 from models.metrics.base import tokens
 from models.metrics.report import evaluate
 from models.systems.method_reviser import CALIBRATION
@@ -89,6 +93,7 @@ def main() -> None:
     parser.add_argument("--task", type=Task, default=Task.CRA)
     parser.add_argument("--count", type=int)
     parser.add_argument("--held", action="store_true")
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     data = Path(os.environ["MARGINALIA_DATA"])
     if options.held:
@@ -107,13 +112,28 @@ def main() -> None:
         examples = read_examples(data / "trans_review" / "raw_valid.jsonl.gz")
     random.Random(1).shuffle(examples)
     examples = examples[: options.count]
+    began = time.monotonic()
     found = predicted(ShippedSystem(options.task), examples)
-    print(f"{options.task}, {len(examples)} methods")
+    seconds = time.monotonic() - began
+    print(f"{options.task}, {len(examples)} methods, {seconds / len(examples):.2f} s each")
     told("abstracted and restored", options.task, examples, found)
     if options.held:
         confidence = np.array([p.confidence for p in found])
         print(calibration(confidence, right(examples, found)))
         return
+    if options.write:
+        scores = evaluate(records(options.task, examples, found))
+        name = f"default-{options.task}-trans_review_raw.json"
+        result = Result(
+            "default",
+            options.task.value,
+            "trans_review/raw_valid",
+            len(examples),
+            scores,
+            seconds=round(seconds, 2),
+        )
+        text = json.dumps(result.as_json(), indent=2) + "\n"
+        (shipped_results() / name).write_text(text, encoding="utf-8")
     plain = predicted(ShippedSystem(options.task, DEFAULT_FOLDER), examples)
     told("default checkpoint, raw", options.task, examples, plain)
 
