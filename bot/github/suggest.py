@@ -135,7 +135,8 @@ class GitHubSuggester:
 def _markdown(reply: Reply) -> str:
     if reply.diff:
         block = fence("\n".join(reply.diff), "diff")
-        block = f"It changes lines beyond this thread's, so it is to be applied by hand:\n\n{block}"
+        # a suggestion rewrites the thread's lines: it reaches no others, and cannot leave none
+        block = f"To be applied by hand, as a suggestion here cannot hold it:\n\n{block}"
     else:
         block = fence(reply.suggestion or "", "suggestion")
     return f"{block}\n\n<sub>{reply.grounds}</sub>"

@@ -87,5 +87,5 @@ def test_comments_on_java_methods_are_answered_by_the_shipped_models(
     at = {"path": "A.java", "line": 4, "side": "RIGHT"}
     first = say(life, pull, "Remove this println", **at)
     say(life, pull, "/marginalia suggest", in_reply_to=first)
-    assert "beyond this thread's" in replies(life, pull)[-1]
+    assert "To be applied by hand" in replies(life, pull)[-1]
     assert "\n-        System.out.println(result);\n" in replies(life, pull)[-1]
