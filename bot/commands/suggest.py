@@ -44,7 +44,9 @@ def suggest(
         str,
         typer.Argument(metavar="FILE:LINE[-LINE]", help="The lines that the comment is about."),
     ],
-    comment: Annotated[str, typer.Argument(help="What a reviewer says of them.")],
+    comment: Annotated[
+        str, typer.Argument(metavar="COMMENT", help="What a reviewer says of them.")
+    ],
     sure: Annotated[
         float,
         typer.Option(min=0, max=1, help="How sure to be; at 0 only the safety gate stands."),

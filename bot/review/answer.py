@@ -154,7 +154,7 @@ def _reply(
     else:
         replacement = replacement_of_edits(lines, smallest_edits(lines, revised), place.start)
     if replacement is None:
-        return Reply(silence="the revision would leave nothing of the code")
+        return Reply()  # it would leave nothing of the code
     candidate = Candidate(
         CandidateKind.REVISION,
         f"{generator.name}:cra",

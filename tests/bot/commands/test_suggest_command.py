@@ -88,6 +88,13 @@ def test_as_json(folder: Path) -> None:
     assert silent.err == f"marginalia: nothing to propose: {why}\n"
 
 
+def test_nothing_is_proposed_for_an_empty_file(folder: Path) -> None:
+    (folder / "B.java").touch()
+    found = call("suggest", "B.java:1", "make this final", "--sure", "0")
+    assert (found.code, found.out) == (1, "")
+    assert found.err == "marginalia: nothing to propose: I have no revision to propose\n"
+
+
 @pytest.mark.parametrize(
     ("place", "why"),
     [
