@@ -86,7 +86,7 @@ class GitHubSuggester:
         row = self._row(ref, comment.id)
         if row is None:
             return "the comment is gone"
-        reply = self._reply(ref, row, comment.body)
+        reply = self._reply(ref, row, comment.body, unasked=True)
         if reply.judged is None:
             return f"no revision proposed: {reply.silence}"
         api = self._identity.api(ref.installation_id)
@@ -97,7 +97,9 @@ class GitHubSuggester:
             api.send(rq.reply(ref.repository, ref.number, comment.id, body))
         return "a revision was proposed"
 
-    def _reply(self, ref: PullRef, row: dict[str, Any], words: str) -> Reply:
+    def _reply(
+        self, ref: PullRef, row: dict[str, Any], words: str, *, unasked: bool = False
+    ) -> Reply:
         line = row.get("line")
         if row.get("subject_type") == "file" or line is None:
             return Reply(silence="the comment is on no line of the head (any more)")
@@ -119,7 +121,9 @@ class GitHubSuggester:
             for one in self._generators()
             if layered.config.model != "off" or not one.name.startswith("t5")
         ]
-        return answer(question, fetched.change, fetched.sources, generators, options)
+        return answer(
+            question, fetched.change, fetched.sources, generators, options, unasked=unasked
+        )
 
     def _row(self, ref: PullRef, comment_id: int) -> dict[str, Any] | None:
         api = self._identity.api(ref.installation_id)

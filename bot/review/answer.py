@@ -37,6 +37,12 @@ _COMMAND = re.compile(r"^\s*/marginalia\b.*$", re.MULTILINE | re.IGNORECASE)
 _QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
 DIFF_CONTEXT = 2
 """Lines that stay, shown around those that a revision changes."""
+THANKS = ("ok", "thanks", "Nice work")
+LIFT = 1.25
+"""How much more probable than a word of thanks a comment must make its revision where nobody asked
+for one. Of 400 of Trans-Review's methods, whose marked lines say much by themselves, chatty
+comments ("LGTM", "why is this needed?") then have an answer in 1 and not in 29, reviewers' own in
+20 and not in 48."""
 LEAST_WORDS = 2
 """Words that a comment must have to ask for anything."""
 MOST_WORDS = 100
@@ -87,6 +93,8 @@ def answer(
     sources: Sources,
     generators: Sequence[Generator],
     options: ReviewOptions,
+    *,
+    unasked: bool = False,
 ) -> Reply:
     """The revision that a comment asks for: the first of the generators' that is safe and sure.
 
@@ -96,6 +104,8 @@ def answer(
         sources: both sides' texts.
         generators: those that answer comments (CRA), the most trusted first.
         options: how sure to be, and what this team's answers taught.
+        unasked: nobody asked for a revision. Then the comment itself must: where a word of thanks
+            on the same lines would lead to the same (``THANKS``), nothing is proposed.
     """
     said = asked(question.comment).split(maxsplit=MOST_WORDS)[:MOST_WORDS]
     words = " ".join(said)
@@ -121,6 +131,8 @@ def answer(
             continue
         for found in generator.revise([place.window])[0]:
             reply = _reply(question, place, found, (file, head, generator, options))
+            if reply.judged is not None and unasked and _goes_without(place, found, generator):
+                reply = Reply(silence="the comment has no part in the revision")
             if reply.judged is not None:
                 return reply
             held = held or reply.silence
@@ -173,6 +185,16 @@ def _reply(
         return Reply(silence=f"my revision was held back ({detail})")
     rows = () if cut is not None else tuple(_diff_rows(lines, revised))
     return Reply(judged, diff=rows)
+
+
+def _goes_without(place: _Place, found: Answer, generator: Generator) -> bool:
+    """Whether a comment that asks for nothing leads to the answer as well, or nearly."""
+    windows = [replace(place.window, comment=word) for word in THANKS]
+    return any(
+        other.edits == found.edits and other.probability * LIFT > found.probability
+        for others in generator.revise(windows)
+        for other in others
+    )
 
 
 def _diff_rows(lines: Sequence[str], revised: Sequence[str]) -> Iterator[str]:

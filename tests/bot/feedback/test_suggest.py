@@ -89,3 +89,19 @@ def test_comments_on_java_methods_are_answered_by_the_shipped_models(
     say(life, pull, "/marginalia suggest", in_reply_to=first)
     assert "To be applied by hand" in replies(life, pull)[-1]
     assert "\n-        System.out.println(result);\n" in replies(life, pull)[-1]
+
+
+def test_chat_about_a_java_method_is_not_answered_unasked(
+    github: Double, tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MarkedLines, "generator", load_generator(None), raising=False)
+    config = "feedback:\n  answers: comments\n"
+    life = a_life(github, tmp_path, sqlite_template, {"a.txt": "1\n"}, config)
+    pull = life.open({"A.java": JAVA}, "four")
+    life.live()
+    for chat in ("Nice work here!", "I agree with Bob.", "Did you run the benchmarks?"):
+        say(life, pull, chat, path="A.java", line=5, side="RIGHT")
+    assert replies(life, pull) == []
+    say(life, pull, "This should be private.", path="A.java", line=2, side="RIGHT")
+    (reply,) = replies(life, pull)
+    assert "```suggestion\n    private String first() {\n```" in reply

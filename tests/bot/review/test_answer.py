@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -142,6 +143,35 @@ def test_who_reads_methods_gets_the_whole_function_and_comes_only_where_one_is()
     # the first reason is kept: it is that of the more trusted one
     unsure = ask("By name.", Writes(whole.line, 0.3, reads_methods=True), Writes(whole.line, 0.2))
     assert "0.30 sure" in unsure.silence
+
+
+def test_where_nobody_asked_the_comment_itself_must() -> None:
+    class Heeds(Writes):
+        """Is less sure where the comment is none of its own."""
+
+        def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
+            ((one,),) = super().revise(windows[:1])
+            less = replace(one, probability=self.thanked)
+            return [[one if "name" in window.comment else less] for window in windows]
+
+        thanked = 0.9
+
+    question = Question("fetch.py", 3, 3, "Pass the timeout by name.")
+    model = Heeds("        page = get(url, timeout=timeout)")
+
+    def said(unasked: bool) -> str:
+        reply = answer(question, CHANGE, Texts(), [model], ReviewOptions(), unasked=unasked)
+        return reply.suggestion or reply.silence
+
+    assert said(unasked=False) == model.line
+    assert said(unasked=True) == "the comment has no part in the revision"
+    model.thanked = 0.8
+    assert said(unasked=True) == "the comment has no part in the revision"
+    model.thanked = 0.7
+    assert said(unasked=True) == model.line
+    spelled = Question("fetch.py", 2, 2, "Please change `3` to `5`")
+    reply = answer(spelled, CHANGE, Texts(), [Instructions()], ReviewOptions(), unasked=True)
+    assert reply.suggestion == "    for attempt in range(5):"
 
 
 def test_the_words_of_a_comment_are_not_its_code_quotes_or_commands() -> None:
