@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -104,11 +103,9 @@ def suggest(
 
 
 def _read(name: str) -> bytes:
-    try:
-        with Path(name).open("rb") as handle:
-            text = handle.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise FatalError(f"{name}: cannot be read: {error.strerror}") from error
+    from bot.review.local import read_file
+
+    text = read_file(name, MAX_BYTES)
     if len(text) > MAX_BYTES:
         raise FatalError(f"{name}: larger than {MAX_BYTES >> 20} MiB, which nobody reviews")
     if b"\0" in text:

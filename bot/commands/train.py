@@ -67,8 +67,7 @@ def train(
     mixture: Annotated[
         str,
         typer.Option(
-            help="What to train on: default, raw (the same without Trans-Review's methods), "
-            "abstracted (Trans-Review's dialect), "
+            help="What to train on: default, abstracted (Trans-Review's dialect), "
             "abstracted_before (CRB alone in it), said (what "
             "comment led to a revision, in that dialect; give --longest 320 90), or claims (a "
             "claim generator; give --longest 256 130)."

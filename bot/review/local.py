@@ -45,16 +45,24 @@ def read_change(
         raise FatalError(str(error)) from error
 
 
+def read_file(name: str, most: int) -> bytes:
+    """A file that a person named: at most one byte more than ``most``, which tells a larger one.
+
+    Raises ``FatalError`` where it cannot be read.
+    """
+    try:
+        with Path(name).open("rb") as handle:
+            return handle.read(most + 1)
+    except OSError as error:
+        raise FatalError(f"{name}: cannot be read: {error.strerror}") from error
+
+
 def parse_diff_file(name: str) -> Change:
     """The change in a diff file, or in standard input where the name is ``-``."""
     if name == "-":
         data = sys.stdin.buffer.read(MAX_DIFF_BYTES + 1)
     else:
-        try:
-            with Path(name).open("rb") as handle:
-                data = handle.read(MAX_DIFF_BYTES + 1)
-        except OSError as error:
-            raise FatalError(f"{name}: cannot be read: {error.strerror}") from error
+        data = read_file(name, MAX_DIFF_BYTES)
     if len(data) > MAX_DIFF_BYTES:
         raise FatalError(f"{name}: larger than {MAX_DIFF_BYTES >> 20} MiB; review it in parts")
     try:

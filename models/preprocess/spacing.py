@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from models.preprocess.java_lexer import KEYWORDS
 
-_SPACED_KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "return", "synchronized"})
-_SPACED_KEYWORDS |= {"try", "assert", "throw", "case", "else", "do", "instanceof"}
+_HEADS = frozenset({"if", "for", "while", "switch", "catch", "synchronized", "try"})
+"""Keywords whose parenthesis is their own, near or apart as the source has it."""
+_BEFORE_VALUES = frozenset({"return", "assert", "throw", "case", "else", "do", "instanceof"})
 _NONE_BEFORE = frozenset({";", ",", ".", "]", "..."})
 _NONE_AFTER = ".[!@~"
 _JOINED = frozenset({(":", ":"), ("-", ">"), ("<", "<"), (">", ">")})
@@ -74,7 +75,7 @@ class Spacing:
         after = self.words[place + 1] if place + 1 < len(self.words) else ""
         earlier = self.words[place - 2] if place > 1 else ""
         if right == "(" and _NAME.fullmatch(left):
-            return self.keyword_gap if left in _SPACED_KEYWORDS else ""
+            return self.keyword_gap if left in _HEADS else " " if left in _BEFORE_VALUES else ""
         if (left, right) == ("{", "}"):
             return self.block_gap
         if (right, after) == (":", ":") or (earlier, left) == (":", ":"):

@@ -301,28 +301,6 @@ def default_mixture(folder: Path, limit: int | None = None) -> Sources:
     ]
 
 
-def raw_mixture(folder: Path, limit: int | None = None) -> Sources:
-    """For a model that reviews real code alone, beside others for the abstracted dialect.
-
-    A third of its CRB examples need no revision, and not half: their answer is one token, and
-    whether to speak is calibrated later.
-    """
-    edits = Edits(folder, "train", limit)
-    people = PullRequests(folder, "train")
-    java = Dialect(folder)
-    return [
-        (0.33, edits.revision),
-        (0.18, edits.unrevised),
-        (0.16, edits.spoiled),
-        (0.01, edits.denoise),
-        (0.02, edits.described),
-        (0.04, people.comment),
-        (0.08, people.suggestion),
-        (0.06, java.transform),
-        (0.12, java.one_line),
-    ]
-
-
 def _claims_mixture(folder: Path, limit: int | None = None) -> Sources:
     from models.training.claims import claims_mixture  # which reads edits as this module does
 
@@ -334,7 +312,6 @@ MIXTURES = {
     "abstracted": abstracted_mixture,
     "abstracted_before": before_mixture,
     "claims": _claims_mixture,
-    "raw": raw_mixture,
     SAID: said_mixture,
 }
 """The mixtures by name."""

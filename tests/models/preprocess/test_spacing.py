@@ -44,6 +44,7 @@ def test_habits_of_java(line):
         ("f( a ); g( b );", "h( c )"),
         ("f(a); g( b );", "h(c)"),
         ("if(a) b();", "if(c)"),
+        ("if(a) b();", "return (c)"),
         ("if (a) b();", "if (c)"),
         ("int[] a = { };", "x = { };"),
         ("int[] a = {};", "x = {};"),
