@@ -48,6 +48,14 @@ def doctor(
         from models.generators.checkpoint import weights_hash
 
         typer.echo(f"  generator         {folder.name}  sha256 {weights_hash(folder)}")
+    from models.generators.requests_model import FOLDER, INSTALL, available
+
+    if available():
+        from models.generators.checkpoint import weights_hash
+
+        typer.echo(f"  comments          SmolLM2-135M and requests  sha256 {weights_hash(FOLDER)}")
+    else:
+        typer.echo(f"  comments          Java methods alone; for other code: {INSTALL}")
     from models.crscore.claims.by_generator import SHIPPED
 
     if (SHIPPED / "model.safetensors").exists():

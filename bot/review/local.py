@@ -101,7 +101,8 @@ def load_generator(model: str | None) -> Generator | None:
 
 def answerers(model: Generator | None) -> Sequence[Generator]:
     """Who answers reviewers' comments, the most trusted first: what a comment spells out itself,
-    the shipped models of Java methods, and the model that reviews. Another model than the shipped
+    the shipped models of Java methods, and the one for all else, where its base model is
+    installed; without that, the model that reviews. Another model than the shipped
     one is the operator's choice, and goes before those.
 
     Args:
@@ -111,9 +112,10 @@ def answerers(model: Generator | None) -> Sequence[Generator]:
 
     if model is None:
         return (Instructions(),)
+    others = [_method_reviser(), *_rewriter()]
     if getattr(model, "folder", None) == default_model():
-        return (Instructions(), _method_reviser(), model)
-    return (Instructions(), model, _method_reviser())
+        return (Instructions(), *others, *([model] if len(others) == 1 else []))
+    return (Instructions(), model, *others)
 
 
 @cache
@@ -122,6 +124,18 @@ def _method_reviser() -> Generator:
     from models.systems.method_reviser import MethodReviser
 
     return MethodReviser()
+
+
+@cache
+def _rewriter() -> tuple[Generator, ...]:
+    """The one that all jobs of a process share; none where it is not all there."""
+    from models.generators.requests_model import available
+
+    if not available():
+        return ()
+    from models.generators.rewriter import Rewriter
+
+    return (Rewriter(),)
 
 
 def load_pipeline(

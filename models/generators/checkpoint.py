@@ -72,8 +72,8 @@ def read_card(folder: Path, source: str | Path) -> dict[str, Any]:
 
 
 def weights_hash(folder: Path) -> str:
-    """First 12 hex digits of the SHA-256 of the checkpoint's weights and tokenizer."""
+    """First 12 hex digits of the SHA-256 of the checkpoint's weights and, if any, tokenizer."""
     digest = hashlib.sha256()
-    for path in [*sorted(folder.glob("*.safetensors")), folder / "tokenizer.json"]:
+    for path in [*sorted(folder.glob("*.safetensors")), *folder.glob("tokenizer.json")]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

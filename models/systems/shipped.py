@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from models.generators.base import Answer, Window
+from models.generators.base import Answer
 from models.generators.line_edits import apply_edits
-from models.hunk_text import parse_hunks
+from models.generators.requests_model import available as requests_available
 from models.systems.base import (
     FitReport,
     Progress,
@@ -24,6 +25,7 @@ from models.systems.base import (
     SystemFault,
     answer_where_possible,
 )
+from models.systems.cutting import Cut, remark_window, window_of
 from models.systems.decision import Stakes, choose
 from models.systems.explaining import Choices, comment_logs, weighed
 from models.systems.java_methods import AbstractedMethod, abstracted_method
@@ -31,8 +33,6 @@ from models.systems.mending import mended
 from models.systems.soundness import parses_like
 from models.systems.views import View, views_of
 from models.tasks import Example, Prediction, Task
-from models.training.abstracted import marked_pieces
-from models.training.examples import join, pieces
 
 if TYPE_CHECKING:
     from models.generators.base import Generator
@@ -52,7 +52,6 @@ SAID_FOLDER = DEFAULT_FOLDER.parent / "said"
 weighed by where there is a comment."""
 EXPLAINED = 0.7
 """The power of the comment's probability (``explaining``), chosen as ``STAKES``."""
-MAX_LINES = 40
 _BEAMS = 4
 """Width of the beam search on code that is not abstracted, whose answers are weighed together."""
 
@@ -78,21 +77,6 @@ training file (417 methods; ``tests.bench.abstracted_choice``): for an aggregate
 that of copying, which is 0, at the least loss of exact matches (with a comment, and some room)."""
 REAL_CODE_STAKES = Stakes(0.02, 1.0)
 """The same in real code, where the model is hardly ever right and is surer than it should be."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """An example as a window: what stands before and after it, and how lines join again."""
-
-    window: Window
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    one_line: bool
-
-    def whole(self, lines: Sequence[str]) -> str:
-        """The example's text with the window's lines replaced."""
-        every = [*self.before, *lines, *self.after]
-        return join(every) if self.one_line else "\n".join(every)
 
 
 class ShippedSystem(System):
@@ -176,22 +160,47 @@ class ShippedSystem(System):
 
     def _predict_each(self, examples: Sequence[Example], beams: int) -> list[Prediction]:
         result: dict[int, Prediction] = {}
-        for abstracted in (False, True):
-            chosen = [i for i, example in enumerate(examples) if example.abstracted is abstracted]
+        by_server: dict[str, list[int]] = {}
+        for place, example in enumerate(examples):
+            by_server.setdefault(self._server(example), []).append(place)
+        for server, chosen in by_server.items():
             some = [examples[i] for i in chosen]
-            result.update(zip(chosen, self._predict(some, beams, abstracted), strict=True))
+            result.update(zip(chosen, self._predict(some, beams, server), strict=True))
         return [result[i] for i in range(len(examples))]
 
-    def _predict(
-        self, examples: Sequence[Example], beams: int, abstracted: bool
-    ) -> list[Prediction]:
-        task = self.ready()
-        if not examples:
-            return []
-        answer = self._remarks if task is Task.RCG else self._revisions
-        return answer_where_possible(
-            task, examples, lambda some: answer(some, beams, self.generators(abstracted))
+    def _server(self, example: Example) -> str:
+        if example.abstracted:
+            return "abstracted"
+        return "requests" if self._is_request(example) else "default"
+
+    def _is_request(self, example: Example) -> bool:
+        """Whether it is a comment on marked lines of real code, for which there is a model."""
+        return (
+            self.folder is None
+            and self.ready() is Task.CRA
+            and not example.abstracted
+            and bool(example.comment)
+            and "\n" in example.marked_code.strip("\n")
+            and requests_available()
         )
+
+    def _predict(self, examples: Sequence[Example], beams: int, server: str) -> list[Prediction]:
+        task = self.ready()
+
+        def answer(some: list[Example]) -> list[Prediction]:
+            if server == "requests":
+                generators: list[Generator] = [self._rewriter]
+            else:
+                generators = self.generators(server == "abstracted")
+            return (self._remarks if task is Task.RCG else self._revisions)(some, beams, generators)
+
+        return answer_where_possible(task, examples, answer)
+
+    @cached_property
+    def _rewriter(self) -> Generator:
+        from models.generators.rewriter import Rewriter
+
+        return Rewriter()
 
     def _revisions(
         self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
@@ -219,7 +228,7 @@ class ShippedSystem(System):
         """
         way = ASKED[self.ready()]
         asked = [
-            (place, view, _cut(view.example, self.ready()))
+            (place, view, window_of(view.example, self.ready(), by_line=self._is_request(example)))
             for place, example in enumerate(examples)
             for view in views_of(example, way.views)
         ]
@@ -256,7 +265,7 @@ class ShippedSystem(System):
     def _remarks(
         self, examples: Sequence[Example], beams: int, generators: Sequence[Generator]
     ) -> list[Prediction]:
-        windows = [_remark_window(example) for example in examples]
+        windows = [remark_window(example) for example in examples]
         # of one beam alone the text may be empty, which is no comment
         found = generators[0].comment(windows, answers=max(_BEAMS, beams))
         result: list[Prediction] = []
@@ -280,35 +289,6 @@ class ShippedSystem(System):
         return cls(folder=Path(str(details["folder"])) if "folder" in details else None)
 
 
-def _language(example: Example) -> str:
-    if example.abstracted:
-        return "abstracted"
-    return example.language
-
-
-def _cut(example: Example, task: Task) -> _Cut:
-    code = example.unmarked()
-    one_line = "\n" not in code.strip("\n")
-    lines = pieces(code) if one_line else tuple(code.split("\n"))
-    marked: frozenset[int] = frozenset()
-    # CRB is asked before any review: where a comment will stand is not known
-    if example.marked_code and one_line and task is Task.CRA:
-        marked = frozenset(i for i in marked_pieces(example.marked_code) if i < len(lines))
-    # a window as long as the model reads, around what is marked, else from the top
-    low = 0
-    if len(lines) > MAX_LINES:
-        centre = min(marked) if marked else 0
-        low = max(0, min(centre - MAX_LINES // 2, len(lines) - MAX_LINES))
-    high = min(len(lines), low + MAX_LINES)
-    window = Window(
-        _language(example),
-        lines[low:high],
-        frozenset(i - low for i in marked if low <= i < high),
-        comment=(example.comment or "") if task is Task.CRA else "",
-    )
-    return _Cut(window, lines[:low], lines[high:], one_line)
-
-
 class _Pool:
     """The answers to all views of one example, equal ones together."""
 
@@ -317,7 +297,7 @@ class _Pool:
         self.texts: dict[str, float] = {}
         self.nothing = 0.0
 
-    def add(self, view: View, cut: _Cut, answers: Sequence[Answer], share: float) -> None:
+    def add(self, view: View, cut: Cut, answers: Sequence[Answer], share: float) -> None:
         """Take in the answers to one view."""
         self.asked += share
         self.nothing += share * (answers[0].nothing if answers else 1.0)
@@ -358,17 +338,3 @@ def _ranked(
         others = [edit for place, edit in enumerate(edits) if place != given]
         choices = [edits[given], *others[: most - 1], source]
     return Prediction(choices[0][1], tuple(text for _, text in choices), choices[0][0])
-
-
-def _remark_window(example: Example) -> Window:
-    if example.diff:
-        rows = [line for hunk in parse_hunks(example.diff) for line in hunk.lines][-14:]
-        return Window(
-            _language(example),
-            tuple(line.text for line in rows),
-            frozenset(i for i, line in enumerate(rows) if line.kind.value == "added"),
-            frozenset(i for i, line in enumerate(rows) if line.kind.value == "deleted"),
-        )
-    shown = example.shown()
-    lines = pieces(shown) if "\n" not in shown.strip("\n") else tuple(shown.split("\n"))
-    return Window(_language(example), lines[:MAX_LINES])

@@ -186,7 +186,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_record(tmp_path):
     assert [example.code for example in read_examples(path)] == ["a", "b"]
 
 
-def test_suggestion_blocks_that_make_no_revision():
+def test_suggestion_blocks_as_revisions_or_none():
     hunk = "@@ -1 +1 @@\n a\n+b"
     assert suggested_revision(hunk, "no block") is None
     assert suggested_revision(hunk, "```suggestion\nc\n``` and ```suggestion\nd\n```") is None
@@ -194,6 +194,13 @@ def test_suggestion_blocks_that_make_no_revision():
     deletion = suggested_revision(hunk, "```suggestion\n```")
     assert deletion is not None
     assert deletion.revised == "a"
+    # the old line comes twice if the block is taken for that of the last line alone
+    both = suggested_revision(
+        "@@ -1 +1,3 @@\n a\n+if m:\n+    go(m)", "```suggestion\nif n:\n    go(n)\n```"
+    )
+    assert both is not None
+    assert both.revised == "a\nif n:\n    go(n)"
+    assert both.marked_code == "a\n<START> if m:\n    go(m) <END>"
     crlf = suggested_revision(hunk, "```suggestion\r\nc\r\n```")
     assert crlf is not None
     assert crlf.revised == "a\nc"
