@@ -16,8 +16,10 @@ from bot.errors import FatalError
 if TYPE_CHECKING:
     from models.training.progress import Position, Show
 
-_OF_A_RUN = ("state.pt", "tokenizer.json")
+_OF_A_RUN = ("state.pt", "tokenizer.json", "log.jsonl")
 """What tells a run's folder: a run that was killed early has no state yet."""
+REQUESTS = "requests"
+"""The mixture of another trainer (``models.training.fit_requests``)."""
 _SHORTEST = (64, 16)
 """Tokens of source and answer: with fewer a search for examples that fit would hardly end."""
 
@@ -70,7 +72,8 @@ def train(
             help="What to train on: default, abstracted (Trans-Review's dialect), "
             "abstracted_before (CRB alone in it), said (what "
             "comment led to a revision, in that dialect; give --longest 320 90), or claims (a "
-            "claim generator; give --longest 256 130)."
+            "claim generator; give --longest 256 130), or requests (a difference to SmolLM2 that "
+            "answers comments in every language; --steps alone says how long)."
         ),
     ] = "default",
     limit: Annotated[
@@ -91,8 +94,14 @@ def train(
     _check(folder, data, longest)
     from models.training.mixture import MIXTURES
 
-    if mixture not in MIXTURES:
-        raise FatalError(f"no mixture {mixture!r}: choose of {', '.join(MIXTURES)}")
+    if mixture not in (*MIXTURES, REQUESTS):
+        raise FatalError(f"no mixture {mixture!r}: choose of {', '.join(MIXTURES)}, {REQUESTS}")
+    if mixture == REQUESTS:
+        others = {"--from": start_from, "--grow": grow, "--widen": widen or None, "--limit": limit}
+        if unused := [name for name, value in others.items() if value is not None]:
+            raise FatalError(f"{unused[0]}: not for {REQUESTS}, which has its own base model")
+        _train_requests(data, folder, steps, seed)
+        return
     from transformers.utils import logging as transformers_logging
 
     from models.training.trainer import TrainOptions
@@ -129,6 +138,24 @@ def train(
         _leave(folder, new)
         raise FatalError(f"{error.filename or folder}: {error.strerror or error}") from error
     except ValueError as error:
+        _leave(folder, new)
+        raise FatalError(str(error)) from error
+
+
+def _train_requests(data: Path, folder: Path, steps: int | None, seed: int) -> None:
+    from models.generators.base import GeneratorError
+    from models.training import fit_requests
+
+    new = not folder.exists()
+    try:
+        with _bar() as show:
+            fit_requests.train(data, folder, steps or fit_requests.STEPS, seed, show)
+    except FileNotFoundError as error:
+        _leave(folder, new)
+        raise FatalError(
+            f"{error.filename}: no such file; give the data sets' folder by --data"
+        ) from error
+    except GeneratorError as error:
         _leave(folder, new)
         raise FatalError(str(error)) from error
 

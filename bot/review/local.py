@@ -91,9 +91,16 @@ def load_generator(model: str | None) -> Generator | None:
     if model is None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from models.generators.base import GeneratorError
+    from models.generators.checkpoint import checkpoint_folder
+    from models.generators.requests_model import CARD
     from models.generators.t5_edits import load_reviewer
 
     try:
+        folder = checkpoint_folder(source)
+        if (folder / CARD).exists():
+            from models.generators.rewriter import Rewriter
+
+            return Rewriter(folder)
         return load_reviewer(source)
     except GeneratorError as error:
         raise FatalError(str(error)) from error

@@ -37,6 +37,10 @@ class Rewriter:
         folder: the difference, with its card.
         base: the GGUF file of the base model; default: the installed package's.
         beams: answers that are followed at once.
+
+    Raises:
+        GeneratorError: on the way in where the base model is not installed, later where a file of
+            either is damaged.
     """
 
     tasks = frozenset({"cra"})
@@ -47,7 +51,10 @@ class Rewriter:
     ) -> None:
         self.folder = folder
         self.beams = beams
-        self._base = base
+        found = base or base_file()
+        if found is None:
+            raise GeneratorError(f"the base model is not installed; to get it: {INSTALL}")
+        self._base = found
 
     @cached_property
     def name(self) -> str:
@@ -57,16 +64,17 @@ class Rewriter:
     @cached_property
     def card(self) -> Mapping[str, Any]:
         """The one task, and the calibration of its revisions."""
-        read: dict[str, Any] = json.loads((self.folder / CARD).read_text(encoding="utf-8"))
+        path = self.folder / CARD
+        try:
+            read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise GeneratorError(f"{path}: no card that can be read: {error}") from error
         return read
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         """Tokenizer and model, read when the first comment comes."""
-        path = self._base or base_file()
-        if path is None:
-            raise GeneratorError(f"the base model is not installed; to get it: {INSTALL}")
-        base = BaseModel(path)
+        base = BaseModel(self._base)
         model = base.model(torch.float32)
         merge_lora(model, self.folder)
         return base.tokenizer(), model.to(torch.bfloat16 if fast_bfloat16() else torch.float32)

@@ -1,30 +1,32 @@
-"""Fit the difference to SmolLM2 that answers reviewers' comments in every language.
+"""Fit the difference to SmolLM2 that answers reviewers' comments in every language
+(``marginalia train --mixture requests``).
 
-Run as ``python -m models.training.fit_requests --data FOLDER --out FOLDER --steps N``. What a step
-learns from depends on the seed and its number alone, so a run that was killed goes on as if it had
-not been: it writes its state every ten minutes.
+What a step learns from depends on the seed and its number alone, so a run that was killed goes on
+as if it had not been: it writes its state every ten minutes.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from models.generators.base import GeneratorError
 from models.generators.lora import add_lora, save_lora
 from models.generators.request_format import request_of
-from models.generators.requests_model import INSTALL, NAME, base_file
+from models.generators.requests_model import CARD, INSTALL, NAME, base_file
 from models.generators.smollm2 import END, BaseModel
+from models.training.card import LOSS_PLOT
+from models.training.progress import History, Progress, Show, position
 from models.training.requests import Asked, Reviews, commits, mixture, suggestions
 
 RANK = 32
@@ -33,7 +35,9 @@ BLOCKS = range(10, 30)
 RATE, WARM_UP, LEAST_RATE = 1e-3, 40, 0.05
 ROWS, LONGEST = 8, 320
 """A batch: examples side by side in so many rows of so many tokens, none of which sees another."""
-STATE, LOG = "state.pt", "log.jsonl"
+STATE, LOG, BEST = "state.pt", "log.jsonl", "best"
+STEPS = 900
+"""Of the run that the shipped difference is from."""
 SAVE_EVERY = 600.0
 CHECK_EVERY = 150
 
@@ -46,6 +50,16 @@ class Row:
 
     ids: tuple[int, ...]
     prompt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One step: its loss a token, its tokens, and now and then the losses of what is held out."""
+
+    step: int
+    loss: float
+    tokens: int
+    held: Mapping[str, float]
 
 
 class Learner:
@@ -177,7 +191,7 @@ def fit(
     out: Path,
     steps: int,
     seed: int,
-    tell: Callable[[dict[str, Any]], None],
+    tell: Callable[[Told], None],
 ) -> None:
     """Make ``steps`` steps, those of an earlier run included, and write the difference."""
     parameters = list(learner.parts.values())
@@ -200,11 +214,15 @@ def fit(
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        told: dict[str, Any] = {"step": step + 1, "loss": round(float(loss.detach()) / answered, 4)}
-        told["tokens"] = sum(len(row.ids) for rows in batch for row in rows)
-        if (step + 1) % CHECK_EVERY == 0 or step + 1 == steps:
-            told["held"] = losses(learner, held)
-        tell(told)
+        check = (step + 1) % CHECK_EVERY == 0 or step + 1 == steps
+        tell(
+            Told(
+                step + 1,
+                round(float(loss.detach()) / answered, 4),
+                sum(len(row.ids) for rows in batch for row in rows),
+                losses(learner, held) if check else {},
+            )
+        )
         if time.monotonic() - saved > SAVE_EVERY or step + 1 == steps:
             _save(learner, optimizer, out, step + 1)
             saved = time.monotonic()
@@ -214,32 +232,61 @@ def _save(learner: Learner, optimizer: torch.optim.Optimizer, out: Path, step: i
     state = {"step": step, "parts": dict(learner.parts), "optimizer": optimizer.state_dict()}
     torch.save(state, out / "state.tmp")
     (out / "state.tmp").replace(out / STATE)  # a kill leaves the old one or the new one
-    save_lora(out, learner.parts, learner.rank, NAME, torch.bfloat16)
+    save_lora(out / BEST, learner.parts, learner.rank, NAME, torch.bfloat16)
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=800)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+def train(data: Path, out: Path, steps: int, seed: int, show: Show | None) -> None:
+    """A run of ``marginalia train --mixture requests``, gone on with where ``out`` holds one.
+
+    ``out/best`` is the difference as it is after the last step (it has no best: its rate goes down
+    to the end), with a card that knows no calibration yet; ``out/loss.svg`` the chart.
+
+    Raises:
+        GeneratorError: the base model is not installed.
+    """
     path = base_file()
     if path is None:
-        raise SystemExit(f"the base model is not installed; to get it: {INSTALL}")
-    torch.manual_seed(given.seed)
+        raise GeneratorError(f"the base model is not installed; to get it: {INSTALL}")
+    draw = mixture(data)
+    out.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(seed)
     learner = Learner(BaseModel(path), compiled=shutil.which("g++") is not None)
-    held = held_out(learner, given.data, 96)
+    held = held_out(learner, data, 96)
+    before, history = _logged(out)
     began = time.monotonic()
 
-    def tell(told: dict[str, Any]) -> None:
-        told["seconds"] = round(time.monotonic() - began, 1)
-        with (given.out / LOG).open("a", encoding="utf-8") as log:
-            log.write(json.dumps(told) + "\n")
+    def tell(told: Told) -> None:
+        seconds = before + time.monotonic() - began
+        row = {**asdict(told), "seconds": round(seconds, 1)}
+        with (out / LOG).open("a", encoding="utf-8") as log:
+            log.write(json.dumps(row) + "\n")
+        _remember(history, row)
+        if show is not None:
+            share = told.step / steps
+            at = Progress(told.step, seconds)
+            show(position(at, share, told.loss, history, "requests"))
 
-    fit(learner, mixture(given.data), held, given.out, given.steps, given.seed, tell)
+    fit(learner, draw, held, out, steps, seed, tell)
+    card = {"base": NAME, "tasks": ["cra"], "calibration": None, "steps": steps, "seed": seed}
+    (out / BEST / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (out / LOSS_PLOT).write_text(history.chart(), encoding="utf-8")
 
 
-if __name__ == "__main__":
-    main()
+def _logged(out: Path) -> tuple[float, History]:
+    """Seconds and losses of the steps that the state knows of; what came after is done again."""
+    history, seconds = History(), 0.0
+    if (out / STATE).exists() and (out / LOG).exists():
+        last = torch.load(out / STATE, weights_only=True)["step"]
+        rows = [json.loads(line) for line in (out / LOG).read_text(encoding="utf-8").splitlines()]
+        for row in rows:
+            if row["step"] <= last:
+                _remember(history, row)
+                seconds = row["seconds"]
+    return seconds, history
+
+
+def _remember(history: History, row: Mapping[str, Any]) -> None:
+    minutes = row["seconds"] / 60
+    history.training.append((minutes, row["loss"]))
+    if row.get("held"):
+        history.validation.append((minutes, sum(row["held"].values())))

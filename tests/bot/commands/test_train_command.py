@@ -48,6 +48,8 @@ def test_a_refused_run_leaves_no_folder_behind(data, tmp_path):
         (["--from", tmp_path / "none"], "no such folder"),
         (["--from", model], "marginalia bench run --system"),
         (["--longest", 8, 72], "give 64 16 or more"),
+        (["--mixture", "requests", "--widen"], "--widen: not for requests"),
+        (["--mixture", "requests"], "no such file; give the data sets' folder by --data"),
     ):
         assert words in refused(*common, *arguments)
         assert not out.exists()

