@@ -45,6 +45,17 @@ class Answer:
     parts: tuple[float, ...] = field(default=())
 
 
+def answer_of(logs: Sequence[float], nothing: float, **content: Any) -> Answer:
+    """An answer with the probabilities of its tokens, whose logarithms are ``logs``."""
+    return Answer(
+        confidence=math.exp(math.fsum(logs) / len(logs)),
+        weakest=math.exp(min(logs)),
+        probability=math.exp(math.fsum(logs)),
+        nothing=nothing,
+        **content,
+    )
+
+
 def confident_part(answer: Answer, least: float = 0.5) -> Answer:
     """The answer without the edits at its end that the model itself hardly believes.
 

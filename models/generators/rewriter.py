@@ -17,15 +17,17 @@ from typing import Any
 import torch
 
 from models.crscore.encoder import fast_bfloat16
-from models.generators.base import Answer, GeneratorError, Window
+from models.generators.base import Answer, GeneratorError, Window, answer_of
 from models.generators.checkpoint import weights_hash
+from models.generators.line_edits import LineEdit
 from models.generators.lora import merge_lora
 from models.generators.request_format import Request, request_of
 from models.generators.requests_model import CARD, FOLDER, INSTALL, base_file
 from models.generators.smollm2 import END, BaseModel
 from models.training.examples import diff_edits
 
-BEAMS = 4
+BEAMS, BATCH = 4, 8
+"""Answers that are followed at once, and windows that are."""
 MOST_TOKENS = 160
 """Tokens of an answer at most; one that does not end by then is none."""
 
@@ -84,41 +86,66 @@ class Rewriter:
 
         ``nothing`` is the probability of the lines as they are, where that was among the beams.
         """
-        return [self._revisions(window, answers) for window in windows]
+        found: list[list[Answer]] = [[] for _ in windows]
+        requests = {i: r for i, w in enumerate(windows) if (r := request_of(w)) is not None}
+        if answers < 1 or not requests:
+            return found
+        tokenizer, _ = self._loaded
+        prompts = {i: tokenizer.encode(request.prompt).ids for i, request in requests.items()}
+        order = sorted(prompts, key=lambda i: len(prompts[i]))
+        for start in range(0, len(order), BATCH):
+            some = order[start : start + BATCH]
+            written = self._written([prompts[i] for i in some])
+            for i, rows in zip(some, written, strict=True):
+                found[i] = self._revisions(windows[i], requests[i], prompts[i], rows, answers)
+        return found
 
     def comment(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
         """Nothing: it was not taught to comment."""
         return [[] for _ in windows]
 
-    def _revisions(self, window: Window, answers: int) -> list[Answer]:
-        request = request_of(window)
-        if request is None or answers < 1:
-            return []
-        found = self._written(request)
-        same = request.written([request.margin + line for line in request.asked])
-        nothing = sum(math.exp(sum(logs)) for text, logs in found if text == same)
-        revisions: list[Answer] = []
+    def _revisions(
+        self,
+        window: Window,
+        request: Request,
+        prompt: Sequence[int],
+        rows: Sequence[Sequence[int]],
+        answers: int,
+    ) -> list[Answer]:
+        """The answers among finished rows of tokens, the most probable first."""
+        tokenizer, _ = self._loaded
         first, end = min(window.changed), max(window.changed) + 1
-        for text, logs in found:
+        same: list[Sequence[int]] = []
+        revisions: list[tuple[Sequence[int], tuple[LineEdit, ...]]] = []
+        for row in rows:
+            text = tokenizer.decode(row[:-1], skip_special_tokens=False)
             revised = (*window.lines[:first], *request.read(text), *window.lines[end:])
             edits = diff_edits(window.lines, revised)
             if edits:
-                product = math.exp(sum(logs))
-                mean, weakest = math.exp(sum(logs) / len(logs)), math.exp(min(logs))
-                revisions.append(Answer(mean, weakest, product, nothing, edits))
-        return revisions[:answers]
+                revisions.append((row, edits))
+            else:
+                same.append(row)
+        kept = revisions[:answers]
+        logs = self._log_probabilities(prompt, [row for row, _ in kept])
+        nothing = sum(math.exp(sum(one)) for one in self._log_probabilities(prompt, same))
+        made = [
+            answer_of(one, nothing, edits=edits) for one, (_, edits) in zip(logs, kept, strict=True)
+        ]
+        return sorted(made, key=lambda answer: -answer.probability)
 
     @torch.inference_mode()
-    def _written(self, request: Request) -> list[tuple[str, list[float]]]:
-        """Finished answers, the most probable first, with the logarithms of their tokens'
-        probabilities (that of the end included)."""
+    def _written(self, prompts: Sequence[Sequence[int]]) -> list[list[list[int]]]:
+        """For each prompt the finished answers of the beams, best first, with their end."""
         tokenizer, model = self._loaded
-        prompt = tokenizer.encode(request.prompt).ids
         end = tokenizer.token_to_id(END)
-        ids = torch.tensor([prompt])
+        longest = max(map(len, prompts))
+        # on the left, so that each prompt's last token is where its answer begins
+        lead = [longest - len(prompt) for prompt in prompts]
+        ids = [[*[end] * gap, *prompt] for gap, prompt in zip(lead, prompts, strict=True)]
+        mask = [[0] * gap + [1] * (longest - gap) for gap in lead]
         made = model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
+            input_ids=torch.tensor(ids),
+            attention_mask=torch.tensor(mask),
             num_beams=self.beams,
             num_return_sequences=self.beams,
             do_sample=False,
@@ -127,17 +154,16 @@ class Rewriter:
             max_new_tokens=MOST_TOKENS,
             eos_token_id=end,
             pad_token_id=end,
-        )[:, len(prompt) :]
-        rows = [row[: row.index(end) + 1] for row in made.tolist() if end in row]
-        found = [
-            (tokenizer.decode(row[:-1], skip_special_tokens=False), logs)
-            for row, logs in zip(rows, self._log_probabilities(prompt, rows), strict=True)
-        ]
-        return sorted(found, key=lambda one: -sum(one[1]))
+        )[:, longest:].tolist()
+        rows = [row[: row.index(end) + 1] if end in row else [] for row in made]
+        groups = (rows[i : i + self.beams] for i in range(0, len(rows), self.beams))
+        return [[row for row in group if row] for group in groups]
 
+    @torch.inference_mode()
     def _log_probabilities(
         self, prompt: Sequence[int], rows: Sequence[Sequence[int]]
     ) -> list[list[float]]:
+        """The logarithms of the probabilities of each row's tokens after the prompt."""
         if not rows:
             return []
         _, model = self._loaded

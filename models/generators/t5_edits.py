@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from tokenizers import Tokenizer
 from transformers import T5ForConditionalGeneration
 from transformers.utils import logging as transformers_logging
 
-from models.generators.base import Answer, GeneratorError, Window
+from models.generators.base import Answer, GeneratorError, Window, answer_of
 from models.generators.checkpoint import checkpoint_folder, read_card, weights_hash
 from models.generators.cores import one_core
 from models.generators.drafts import greedy_search
@@ -91,7 +90,7 @@ class T5EditGenerator:
                     if not edits or apply_edits(lines, edits) == list(lines):
                         continue
                     parts = self.codec.parts(one.ids, one.tokens)
-                    answer = _answer(one.tokens, nothing[position], edits=edits, parts=parts)
+                    answer = answer_of(one.tokens, nothing[position], edits=edits, parts=parts)
                     result[index].append(answer)
                 del result[index][answers:]
         return result
@@ -117,7 +116,7 @@ class T5EditGenerator:
                 for one in found[position]:
                     text = self.codec.text(one.ids).strip()
                     if text:
-                        result[index].append(_answer(one.tokens, 0.0, text=text))
+                        result[index].append(answer_of(one.tokens, 0.0, text=text))
                 del result[index][answers:]
         return result
 
@@ -218,14 +217,3 @@ def load_reviewer(source: str | Path, *, beams: int = 4) -> T5EditGenerator:
             f"to review; name another, or train it on: marginalia train --from {source}"
         )
     return generator
-
-
-def _answer(tokens: Sequence[float], nothing: float, **content: Any) -> Answer:
-    values = np.asarray(tokens, np.float64)
-    return Answer(
-        confidence=float(np.exp(values.mean())),
-        weakest=float(np.exp(values.min())),
-        probability=float(np.exp(values.sum())),
-        nothing=nothing,
-        **content,
-    )

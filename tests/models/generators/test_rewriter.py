@@ -66,15 +66,28 @@ def test_it_answers_with_line_edits_and_its_own_probabilities(taught: Rewriter) 
 def test_a_probability_is_that_of_the_model_token_by_token(taught: Rewriter) -> None:
     request = request_of(ASKED.window)
     assert request is not None
-    text, logs = taught._written(request)[0]
-    assert text == request.written(ASKED.revised)
+    ((answer,),) = taught.revise([ASKED.window])
     tokenizer, model = taught._loaded
     prompt = tokenizer.encode(request.prompt).ids
+    text = request.written(ASKED.revised)
     ids = [*prompt, *tokenizer.encode(text).ids, tokenizer.token_to_id("<|im_end|>")]
     with torch.inference_mode():
         logits = model(torch.tensor([ids])).logits[0].float().log_softmax(-1)
-    whole = sum(float(logits[i - 1, ids[i]]) for i in range(len(prompt), len(ids)))
-    assert math.isclose(sum(logs), whole, abs_tol=0.05)
+    logs = [float(logits[i - 1, ids[i]]) for i in range(len(prompt), len(ids))]
+    assert math.isclose(math.log(answer.probability), sum(logs), abs_tol=0.05)
+    assert math.isclose(math.log(answer.weakest), min(logs), abs_tol=0.05)
+    assert math.isclose(math.log(answer.confidence), sum(logs) / len(logs), abs_tol=0.05)
+
+
+def test_windows_of_other_lengths_beside_it_change_no_answer(taught: Rewriter) -> None:
+    longer = Window("python", (*LINES, *LINES), frozenset({4}), comment="print the total items")
+    shorter = Window("java", LINES[1:], frozenset({0}), comment="rename")
+    asked = [longer, ASKED.window, shorter, Window("java", LINES, frozenset())]
+    together = taught.revise(asked)
+    alone = [taught.revise([window])[0] for window in asked]
+    assert [[a.edits for a in some] for some in together] == [[a.edits for a in x] for x in alone]
+    for some, single in zip(together, alone, strict=True):
+        assert [a.probability for a in some] == pytest.approx([a.probability for a in single])
 
 
 def test_without_a_comment_on_lines_it_has_no_answer(taught: Rewriter) -> None:
