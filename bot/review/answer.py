@@ -33,6 +33,7 @@ from models.syntax import language_of_file, language_row
 from models.syntax.definitions import definitions
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SUGGESTED = re.compile(r"```suggestion.*?(?:```|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"^\s*/marginalia\b.*$", re.MULTILINE | re.IGNORECASE)
 _QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
 DIFF_CONTEXT = 2
@@ -107,9 +108,8 @@ def answer(
         unasked: nobody asked for a revision. Then the comment itself must: where a word of thanks
             on the same lines would lead to the same (``THANKS``), nothing is proposed.
     """
-    said = asked(question.comment).split(maxsplit=MOST_WORDS)[:MOST_WORDS]
-    words = " ".join(said)
-    if len(said) < LEAST_WORDS:
+    words, with_code = (_first_words(asked(question.comment, code=code)) for code in (False, True))
+    if not _asks(with_code):
         return Reply(silence="the comment asks for nothing in words")
     if question.side is Side.LEFT:
         return Reply(silence="the comment is on deleted lines")
@@ -118,6 +118,7 @@ def answer(
     if file is None or head is None:
         return Reply(silence=f"{question.path} cannot be read at the head of this change")
     lines, method = _window(question, words, head), _method_window(question, words, head)
+    read = _window(question, with_code, head)
     if lines is None:
         return Reply(silence="its lines are too many or too long, or not in the head")
     silence = "no model here answers comments"
@@ -126,8 +127,8 @@ def answer(
         if "cra" not in generator.tasks:
             continue
         silence = "I have no revision to propose"
-        place = method if generator.reads_methods else lines
-        if place is None:
+        place = method if generator.reads_methods else read if generator.reads_code else lines
+        if place is None or not _asks(place.window.comment):
             continue
         for found in generator.revise([place.window])[0]:
             reply = _reply(question, place, found, (file, head, generator, options))
@@ -203,10 +204,19 @@ def _diff_rows(lines: Sequence[str], revised: Sequence[str]) -> Iterator[str]:
     return itertools.islice(rows, 3, None)
 
 
-def asked(comment: str) -> str:
-    """The words of a comment: without code blocks, quotes and commands, on one line."""
-    text = _FENCE.sub(" ", comment)
+def asked(comment: str, *, code: bool = False) -> str:
+    """The words of a comment: without code blocks (but with ``code``), quotes and commands, on one
+    line. A suggestion block is never read: whoever wrote it has made the revision."""
+    text = (_SUGGESTED if code else _FENCE).sub(" ", comment)
     return " ".join(_QUOTE.sub(" ", _COMMAND.sub(" ", text)).split())
+
+
+def _first_words(text: str) -> str:
+    return " ".join(text.split(maxsplit=MOST_WORDS)[:MOST_WORDS])
+
+
+def _asks(words: str) -> bool:
+    return len(words.split()) >= LEAST_WORDS
 
 
 def _window(question: Question, words: str, head: bytes) -> _Place | None:

@@ -103,6 +103,11 @@ class Generator(Protocol):
         """Whether it answers windows that are one whole function or method, and no others."""
         ...
 
+    @property
+    def reads_code(self) -> bool:
+        """Whether it can make something of code blocks in a comment; else they are left out."""
+        ...
+
     def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
         """For each window at most ``answers`` revisions, the likeliest first."""
         ...

@@ -40,6 +40,7 @@ class Instructions:
     name = "instructions"
     tasks = frozenset({"cra"})
     reads_methods = False
+    reads_code = False
 
     @property
     def card(self) -> Mapping[str, Any]:

@@ -47,6 +47,7 @@ class Rewriter:
 
     tasks = frozenset({"cra"})
     reads_methods = False
+    reads_code = True
 
     def __init__(
         self, folder: Path = FOLDER, base: Path | None = None, *, beams: int = BEAMS

@@ -48,6 +48,7 @@ class T5EditGenerator:
     """
 
     reads_methods = False
+    reads_code = False
 
     def __init__(self, source: str | Path, *, beams: int = 4, batch: int = 16) -> None:
         self.folder = checkpoint_folder(source)

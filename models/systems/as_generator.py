@@ -20,6 +20,7 @@ class SystemGenerator:
     """
 
     reads_methods = False
+    reads_code = False
 
     def __init__(self, system: System, version: str = "") -> None:
         self.system = system

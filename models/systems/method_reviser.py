@@ -32,6 +32,7 @@ class MethodReviser:
 
     tasks = frozenset({"cra"})
     reads_methods = True
+    reads_code = False
 
     def __init__(self) -> None:
         self._system = ShippedSystem(Task.CRA)

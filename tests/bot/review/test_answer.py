@@ -46,10 +46,15 @@ class Writes:
     tasks = frozenset({"cra"})
 
     def __init__(
-        self, line: str, probability: float = 0.9, last: int = 1, reads_methods: bool = False
+        self,
+        line: str,
+        probability: float = 0.9,
+        last: int = 1,
+        reads_methods: bool = False,
+        reads_code: bool = False,
     ) -> None:
         self.line, self.probability, self.last = line, probability, last
-        self.reads_methods = reads_methods
+        self.reads_methods, self.reads_code = reads_methods, reads_code
         self.windows: list[Window] = []
 
     def revise(self, windows: Sequence[Window], *, answers: int = 1) -> list[list[Answer]]:
@@ -189,3 +194,15 @@ def test_what_counts_as_spelled_out() -> None:
     assert list(spelled_out("s/urf/utf/")) == [("urf", "utf")]
     assert list(spelled_out("`a_b` -> `c_d`")) == [("a_b", "c_d")]
     assert list(spelled_out("we're renaming; it's `one` and `two`")) == []
+
+
+def test_who_reads_code_gets_a_comment_s_code_blocks_but_for_suggestions() -> None:
+    comment = "Better:\n```python\npage = get(url)\n```\n```suggestion\nx = 1\n```\n> quoted"
+    words, code = Writes("        page = get(url)", 0.2), Writes("        page = get(url)")
+    code.reads_code = True
+    reply = ask(comment, words, code)
+    assert reply.suggestion == "        page = get(url)"
+    assert words.windows == []  # one word asks for nothing
+    assert code.windows[0].comment == "Better: ```python page = get(url) ```"
+    alone = ask("```python\npage = get(url)\n```", Instructions(), code)
+    assert alone.suggestion == "        page = get(url)"
