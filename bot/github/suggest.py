@@ -20,6 +20,7 @@ from bot.github.policy import GitHubPolicy, already_said
 from bot.github.text import fence
 from bot.jobs.forge import Comment, Forge, PullRef, RequestKind, ReviewRequest
 from bot.review.answer import Question, Reply, answer, asked
+from bot.review.origins import by_trained_model
 from bot.store.database import Database
 from models.generators.base import Generator
 
@@ -119,7 +120,7 @@ class GitHubSuggester:
         generators = [
             one
             for one in self._generators()
-            if layered.config.model != "off" or not one.name.startswith("t5")
+            if layered.config.model != "off" or not by_trained_model(one.name)
         ]
         return answer(
             question, fetched.change, fetched.sources, generators, options, unasked=unasked

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from bot.github.text import clip, code_span, fence, one_line, quiet
 from bot.review.claims import origin_in_words
+from bot.review.origins import by_trained_model
 from bot.review.types import (
     FileCoverage,
     JudgedCandidate,
@@ -75,7 +76,7 @@ def comment_text(candidate: Candidate) -> str:
     if candidate.kind is CandidateKind.COMMENT:
         return text
     analyzer, _, rule = candidate.origin.partition(":")
-    if analyzer.startswith("t5"):
+    if by_trained_model(analyzer):
         return f"Suggested revision: {text}"
     name = f"[`{rule}`]({candidate.url})" if candidate.url.startswith("https://") else f"`{rule}`"
     return f"{text} ({analyzer} {name})"
@@ -100,7 +101,7 @@ def grounds(judged: JudgedCandidate) -> str:
         parts.append(f"judged relevant: {score.judge:.0%}")
     if candidate.origin.startswith("retrieval"):
         parts.append(f"said before in this repository of code {candidate.confidence:.0%} alike")
-    if candidate.origin.startswith("t5"):
+    if by_trained_model(candidate.origin):
         parts.append(f"model's own probability: {candidate.confidence:.0%}")
     return " · ".join(parts) or "no grounds"
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.diff import ApplyError, apply_replacements
+from bot.review.origins import by_trained_model
 from bot.review.types import Reason, Verdict
 from models.change import ChangedFile, Hunk, Side
 from models.review_types import Candidate, CandidateKind, Replacement
@@ -142,7 +143,7 @@ def _margin(line: str) -> str:
 
 def _indentation(candidate: Candidate, old: list[str], new: list[str]) -> Verdict | None:
     if [line.strip() for line in old] == [line.strip() for line in new]:
-        if candidate.origin.split(":")[0].startswith("t5"):
+        if by_trained_model(candidate.origin):
             return Verdict(Reason.INDENTATION, "only the indentation would change")
         return None
     old_first = next((line for line in old if line.strip()), None)

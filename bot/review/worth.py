@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bot.review.origins import by_generator
 from bot.review.types import Reason, Verdict
 from models.crscore.encoder import Encoder
 from models.review_types import (
@@ -78,9 +79,7 @@ def sureness(candidate: Candidate, score: Score, calibration: Calibration) -> fl
 
 def is_model(candidate: Candidate) -> bool:
     """Whether a generator wrote it, not an analyzer."""
-    return candidate.origin.startswith(
-        ("t5", "causal", "retrieval", "encoder-decoder", "instructions")
-    )
+    return by_generator(candidate.origin)
 
 
 def check_worth(

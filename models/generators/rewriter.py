@@ -61,8 +61,8 @@ class Rewriter:
 
     @cached_property
     def name(self) -> str:
-        """``smollm2-requests:`` and the hash of the difference, shortened."""
-        return "smollm2-requests:" + weights_hash(self.folder)[:12]
+        """``causal-requests:`` and the hash of the difference, shortened."""
+        return "causal-requests:" + weights_hash(self.folder)[:12]
 
     @cached_property
     def card(self) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Revisions of the shipped model beside copying the code, on what no training saw.
 
-    MARGINALIA_DATA=... python -m tests.bench.held_rows [--count N] [--write]
+    MARGINALIA_DATA=... python -m tests.bench.held_rows [--count N] [--only SET] [--write]
 
 Three sets: every tenth pair of ``autotransform`` (CRB; the default checkpoint alone is asked, since
 the models of abstracted methods were trained on these too), ``edits`` of held repositories (CRB;
@@ -16,7 +16,7 @@ import argparse
 import json
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from models.systems.shipped import DEFAULT_FOLDER, ShippedSystem
 from models.tasks import Example, Task
 from models.training.examples import is_boring
 from models.training.splits import part_of
+
+Reader = Callable[[Path], Iterable[Example]]
 
 
 def pairs(data: Path) -> list[Example]:
@@ -64,14 +66,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000, help="examples of a set at most")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", help="autotransform, edits or suggestions")
     options = parser.parse_args()
     data = Path(os.environ["MARGINALIA_DATA"])
-    sets = (
-        ("autotransform", "autotransform/pairs, every 10th", Task.CRB, pairs(data)),
-        ("edits", "edits, held repositories", Task.CRB, edits(data)),
-        ("suggestions", "suggestion blocks, held projects", Task.CRA, [*suggestions(data)]),
+    sets: tuple[tuple[str, str, Task, Reader], ...] = (
+        ("autotransform", "autotransform/pairs, every 10th", Task.CRB, pairs),
+        ("edits", "edits, held repositories", Task.CRB, edits),
+        ("suggestions", "suggestion blocks, held projects", Task.CRA, suggestions),
     )
-    for short, label, task, examples in sets:
+    for short, label, task, read in sets:
+        if options.only not in (None, short):
+            continue
+        examples = list(read(data))
         # the metrics read tokens: to them a change of white space alone is none
         examples = [e for e in examples if (e.revised or "").split() != e.unmarked().split()]
         if len(examples) > options.count:

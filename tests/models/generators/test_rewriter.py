@@ -49,7 +49,7 @@ def test_it_answers_with_line_edits_and_its_own_probabilities(taught: Rewriter) 
     generator: Generator = taught
     assert generator.tasks == {"cra"}
     assert not generator.reads_methods
-    assert generator.name.startswith("smollm2-requests:")
+    assert generator.name.startswith("causal-requests:")
     assert generator.card["calibration"][1] == [1.0, 0.5]
     (answers,) = generator.revise([ASKED.window], answers=3)
     assert answers[0].edits == (LineEdit(1, 2, ("    print(total)",)),)
