@@ -28,7 +28,7 @@ review: install
 	@$(BIN)/marginalia review main..change --repo $(EXAMPLE) --explain
 
 test: install
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: install
 	$(BIN)/ruff check .

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import random
 from pathlib import Path
@@ -95,4 +97,30 @@ def test_held_repositories_are_in_no_training_example(data: Path) -> None:
     assert len(held) > 70
     assert len(trained) > 4 * len(held)
     assert not trained & held
-    assert all(len(asked.revised) <= 8 for asked in commits(data, "validation", 50))
+
+
+def test_commits_are_small_and_their_message_speaks_of_what_they_change(tmp_path: Path) -> None:
+    row = {
+        "repo": "o/r", "path": "a.py", "before": "a\nx = open(name)\nb", "groups": 1,
+        "message": "Close the file that is opened (#12)", "first_changed": 1, "last_changed": 1,
+        "new_lines": ["with open(name) as file:", "    x = file"],
+    }  # fmt: skip
+    others: list[dict[str, object]] = [
+        {"message": "Rework the whole parser"},  # speaks of something else
+        {"groups": 2},
+        {"repo": "django/django"},  # held out
+        {"new_lines": ["y"] * 9},
+        {"last_changed": 0},  # only lines that are there can be commented on
+        {"message": "Bump version", "new_lines": ["version = 2"]},
+    ]
+    (tmp_path / "edits").mkdir()
+    with gzip.open(tmp_path / "edits" / "python.jsonl.gz", "wt") as handle:
+        handle.writelines(json.dumps({**row, **other}) + "\n" for other in ({}, *others))
+    (asked,) = commits(tmp_path, "train")
+    assert asked.window == Window(
+        "python", ("a", "x = open(name)", "b"), frozenset({1}),
+        comment="Close the file that is opened",
+    )  # fmt: skip
+    assert asked.revised == ("with open(name) as file:", "    x = file")
+    assert len(commits(tmp_path, "test")) == 1
+    assert commits(tmp_path, "train", 0) == []
