@@ -67,6 +67,8 @@ def suggest(
     from bot.review.answer import Question, answer
     from bot.review.local import answerers, load_generator
     from bot.review.types import ReviewOptions
+    from models.generators.base import GeneratorError
+    from models.systems.base import SystemFault
 
     match = _PLACE.fullmatch(place)
     if match is None:
@@ -81,13 +83,16 @@ def suggest(
         lines = "line" if count == 1 else "lines"
         raise FatalError(f"{place}: the file has {count} {lines}")
     question = Question(name, start, end, comment)
-    reply = answer(
-        question,
-        _change(name, text),
-        _OneFile(name, text),
-        answerers(None if no_model else load_generator(model)),
-        ReviewOptions(sure=sure),
-    )
+    try:
+        reply = answer(
+            question,
+            _change(name, text),
+            _OneFile(name, text),
+            answerers(None if no_model else load_generator(model)),
+            ReviewOptions(sure=sure),
+        )
+    except (GeneratorError, SystemFault) as error:  # weights are read when they are asked for
+        raise FatalError(str(error)) from error
     if as_json:
         sys.stdout.write(json.dumps(_document(question, reply), ensure_ascii=False) + "\n")
     if reply.judged is None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -89,7 +90,7 @@ def merge_lora(model: nn.Module, folder: Path) -> None:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         parts = load_file(folder / WEIGHTS)
         scale = config["lora_alpha"] / config["r"]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise GeneratorError(f"{folder}: no LoRA adapter that can be read: {error}") from error
     for name, down in parts.items():
         if not name.endswith(".lora_A.weight"):

