@@ -127,9 +127,5 @@ def test_damaged_weights_are_said_in_one_line(folder: Path, tmp_path: Path) -> N
     (damaged / WEIGHTS).write_bytes(b"no weights")
     answer = call("suggest", f"{folder / 'A.java'}:1", "make it final", "--model", damaged)
     assert (answer.code, answer.out) == (2, "")
-    assert (
-        answer.err
-        == f"marginalia: {damaged}: no LoRA adapter that can be read: "
-        + (answer.err.rpartition("read: ")[2])
-    )
+    assert f"{damaged}: no LoRA adapter that can be read" in answer.err
     assert answer.err.count("\n") == 1
