@@ -54,9 +54,9 @@ class GgufFile:
             tensors, fields = self._number("Q"), self._number("Q")
             self.fields: Mapping[str, Any] = dict(self._field() for _ in range(fields))
             self.tensors: Mapping[str, Stored] = dict(self._stored() for _ in range(tensors))
+        except GeneratorError:
+            raise
         except (OSError, ValueError, IndexError, KeyError, struct.error) as error:
-            if isinstance(error, GeneratorError):
-                raise
             raise GeneratorError(f"{path}: no GGUF file that can be read: {error}") from error
         step = self.fields.get("general.alignment", _ALIGNMENT)
         self._start = -(-self._place // step) * step

@@ -23,8 +23,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tokenizers import Tokenizer
+
 from models.generators.base import Window
-from models.generators.smollm2 import END, START
+from models.generators.smollm2 import END, START, mark_id
 
 BEFORE, AFTER = 8, 4
 """Lines of context that are read above and below the commented ones."""
@@ -56,10 +58,10 @@ class Request:
         return self.lines[self.first : self.end]
 
     @property
-    def prompt(self) -> str:
-        """What the model reads."""
+    def body(self) -> str:
+        """The user's turn, without its marks."""
         rows = [
-            f"{START}user",
+            "user",
             self.language,
             *self.lines[: self.first],
             OPEN,
@@ -67,11 +69,15 @@ class Request:
             CLOSE,
             *self.lines[self.end :],
             "",
-            f"{self.comment}{END}",
-            f"{START}assistant",
-            "",
+            self.comment,
         ]
         return "\n".join(rows)
+
+    def ids(self, tokenizer: Tokenizer) -> list[int]:
+        """What the model reads. Marks of turns in code or comment are text, and end no turn."""
+        start, end = mark_id(tokenizer, START), mark_id(tokenizer, END)
+        turn, after, answer = tokenizer.encode_batch([self.body, "\n", "assistant\n"])
+        return [start, *turn.ids, end, *after.ids, start, *answer.ids]
 
     def written(self, revised: Sequence[str]) -> str:
         """The answer that stands for the commented lines' replacement (with its margin)."""
@@ -104,8 +110,6 @@ def request_of(window: Window) -> Request | None:
     lines = window.lines[low:high]
     margin = common_margin(lines)
     comment = " ".join(window.comment.split())[:COMMENT_CHARACTERS]
-    for mark in (START, END):
-        comment = comment.replace(mark, "")
     return Request(
         window.language,
         tuple(line.removeprefix(margin) for line in lines),

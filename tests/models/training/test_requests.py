@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 from pathlib import Path
 
@@ -22,14 +21,6 @@ from models.training.requests import (
     widened,
     written,
 )
-
-
-@pytest.fixture(scope="module")
-def data() -> Path:
-    folder = os.environ.get("MARGINALIA_DATA")
-    if not folder:
-        pytest.skip("MARGINALIA_DATA is not set")
-    return Path(folder)
 
 
 def test_a_suggestion_replaces_the_lines_that_it_is_most_like() -> None:
@@ -73,8 +64,8 @@ def test_now_and_then_a_line_more_is_asked_about_and_answered_as_it_is() -> None
 
 
 @pytest.mark.data
-def test_reviews_are_named_anew_and_stay_java(data: Path) -> None:
-    reviews = Reviews(data, held=True)
+def test_reviews_are_named_anew_and_stay_java(data_folder: Path) -> None:
+    reviews = Reviews(data_folder, held=True)
     rng = random.Random(1)
     drawn = [asked for row in reviews.rows[:60] if (asked := reviews.asked(row, rng)) is not None]
     assert len(drawn) > 45
@@ -91,9 +82,9 @@ def test_reviews_are_named_anew_and_stay_java(data: Path) -> None:
 
 
 @pytest.mark.data
-def test_held_repositories_are_in_no_training_example(data: Path) -> None:
-    trained = {asked.window.lines for asked in suggestions(data, "train")}
-    held = {asked.window.lines for asked in suggestions(data, "test")}
+def test_held_repositories_are_in_no_training_example(data_folder: Path) -> None:
+    trained = {asked.window.lines for asked in suggestions(data_folder, "train")}
+    held = {asked.window.lines for asked in suggestions(data_folder, "test")}
     assert len(held) > 70
     assert len(trained) > 4 * len(held)
     assert not trained & held
